@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an intercepted call costs when the MPI's own algorithm is selected, accounting on.
+"""What an intercepted call costs when the native algorithm is selected, profiling on.
 
 In one program that runs with the drop-in library, MPI_Allgather (which Convene intercepts) and
 PMPI_Allgather (which it does not) take turns: the difference of their medians is what Convene adds to a call.
@@ -31,7 +31,7 @@ MOST_NANOSECONDS = 100
 def observe(
     launcher: str, stack: str, procs: int, options: argparse.Namespace, *, recording: bool
 ) -> tuple[NDArray[np.float64], str]:
-    """Nanoseconds of a call, intercepted ones in the first row, the MPI's own in the second; which MPI."""
+    """Nanoseconds of a call, intercepted ones in the first row, native ones in the second; which MPI."""
     request = requests.Request(
         "allgather",
         procs,
@@ -42,12 +42,12 @@ def observe(
         group=2,
     )
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
-        # The account is written as under `convene run`.
+        # The profile is written as under `convene run`.
         setting = replace(
             settings.find_setting(launcher, stack),
             preload=paths.preload_library(stack),
             variables={
-                "CONVENE_ACCOUNT_DIR": folder,
+                "CONVENE_PROFILE_DIR": folder,
                 **({"CONVENE_RECORD": folder} if recording else {}),
             },
         )
@@ -86,12 +86,12 @@ def measure(launcher: str, stack: str, procs: int, options: argparse.Namespace) 
 
 
 def count_intercepted(folder: Path) -> float:
-    """The calls that the ranks' accounts tell of: without the library, there would be no cost to be seen."""
-    accounts = [json.loads(path.read_text()) for path in folder.glob("account-*.json")]
+    """The calls that the ranks' profiles tell of: without the library, there would be no cost to be seen."""
+    profiles = [json.loads(path.read_text()) for path in folder.glob("profile-*.json")]
     return sum(
         float(record["calls"])
-        for account in accounts
-        for communicator in account["communicators"]
+        for profile in profiles
+        for communicator in profile["communicators"]
         for record in communicator["records"]
     )
 

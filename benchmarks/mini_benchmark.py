@@ -19,7 +19,7 @@ from typing import Any
 
 from convene import _core
 from convene.cluster import launch, lifecycle, rates, state
-from convene.run import accounts
+from convene.run import profiles
 from convene.studies.mini_benchmark import phases
 from convene.studies.mini_benchmark.phases import FORECASTING, SHORT, Cell
 
@@ -46,7 +46,7 @@ def parse_algorithms(text: str) -> str:
     return ",".join(parts)
 
 
-def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], float]:
+def measure(options: argparse.Namespace, profiles_in: str) -> tuple[list[Cell], float]:
     """The cells, and the seconds that it took."""
     program = common.ROOT / "build/benchmarks" / FOLDERS[options.stack] / "mini_benchmark"
     launcher = (
@@ -68,7 +68,7 @@ def measure(options: argparse.Namespace, accounts_in: str) -> tuple[list[Cell], 
     ]
     variables = {
         "CONVENE_PROGRESS_THREAD": "0" if options.foreground else "1",
-        "CONVENE_ACCOUNT_DIR": accounts_in,
+        "CONVENE_PROFILE_DIR": profiles_in,
     }
     passed = [word for name in variables for word in ("-x", name)] if options.stack == "openmpi5" else []
     # With this one, Open MPI 5 puts all ranks on the first node.
@@ -119,7 +119,7 @@ def main() -> None:
     options = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         cells, seconds = measure(options, folder)
-        found = accounts.read(Path(folder))
+        found = profiles.read(Path(folder))
     title = (
         f"{options.procs} ranks on as many emulated nodes, links of {options.rate or 'any rate'}, "
         f"{options.stack}, {options.iterations} iterations, {options.compute:g} ms a half, progress in the "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The player against SimGrid's SMPI: do both say the same, and who wins against SMPI's own algorithms?
+"""The built-in simulator compared with SimGrid's SMPI, and Convene's algorithms with those of SMPI.
 
-Every algorithm of five collectives is simulated twice on one platform: by the player, which plays its
+Every algorithm of five collectives is simulated twice on one platform: by the built-in simulator, from its
 schedule, and in SMPI, where the executor runs it. An error is the factor between both times, the greater over
 the smaller. In SMPI, its selectors run as baselines. Writes a summary (JSON) and tables (Markdown).
 """
@@ -49,24 +49,24 @@ class Cell:
     collective: str
     procs: int
     bytes: int
-    player: dict[str, float]
+    builtin: dict[str, float]
     smpi: dict[str, float]  # those of the baselines, too
 
     @property
     def errors(self) -> list[float]:
-        pairs = [(seconds, self.smpi[name]) for name, seconds in self.player.items()]
+        pairs = [(seconds, self.smpi[name]) for name, seconds in self.builtin.items()]
         return [max(one, other) / min(one, other) for one, other in pairs]
 
     @property
     def has_same_winner(self) -> bool:
-        """Whether the player's best is the best in SMPI, or as good within a hundredth."""
-        best = min(self.player, key=lambda name: self.player[name])
-        return self.smpi[best] <= 1.01 * min(self.smpi[name] for name in self.player)
+        """True if the built-in simulator's best algorithm is the best in SMPI, or within 1 % of it."""
+        best = min(self.builtin, key=lambda name: self.builtin[name])
+        return self.smpi[best] <= 1.01 * min(self.smpi[name] for name in self.builtin)
 
     @property
     def gain(self) -> float:
         """1 - t/t2, Convene's best against the best of SMPI's selectors; below 0 where that is better."""
-        own = min(self.smpi[name] for name in self.player)
+        own = min(self.smpi[name] for name in self.builtin)
         other = min(seconds for name, seconds in self.smpi.items() if name.startswith(smpi.SMPI))
         return 1 - own / other
 
@@ -99,8 +99,8 @@ def simulate(
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
                 case = Case(*call, ordered=True)
-                for cell, (played,) in zip(of_size, case.play(), strict=True):
-                    cell.player[name] = played["seconds"]
+                for cell, (simulated,) in zip(of_size, case.simulate(), strict=True):
+                    cell.builtin[name] = simulated["seconds"]
                 cases.append(smpi.SmpiCase(*call))
             for baseline in BASELINES:
                 spec = smpi.SMPI + baseline
@@ -108,7 +108,7 @@ def simulate(
                 cases.append(smpi.SmpiCase(*call))
             print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
-    simulated = sweeps.play_all(cases, show_progress, journal)
+    simulated = sweeps.simulate_all(cases, show_progress, journal)
     for case, of_case in zip(cases, simulated, strict=True):
         for size, (in_smpi,) in zip(case.sizes, of_case, strict=True):
             cells[case.collective, case.procs, size].smpi[case.spec] = in_smpi["seconds"]
@@ -160,7 +160,7 @@ def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
             "smpi": cell.smpi[name],
         }
         for cell in cells
-        for name, seconds in cell.player.items()
+        for name, seconds in cell.builtin.items()
     ]
     return sorted(pairs, key=lambda pair: -abs(math.log(pair["player"] / pair["smpi"])))[:count]
 

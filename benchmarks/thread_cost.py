@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the progress thread costs while it has nothing to do, and what MPI_THREAD_MULTIPLE costs.
 
-A program with the drop-in library and the MPI's own algorithms, on one rank a core: it makes short calls and
+A program with the drop-in library and native algorithms, on one rank a core: it makes short calls and
 then only computes. Runs with MPI_THREAD_SINGLE, with MPI_THREAD_MULTIPLE, and with that and Convene's thread
 take turns. Writes every run and the median ratios (JSON), and a table (Markdown).
 """
@@ -21,7 +21,7 @@ from convene import _core
 from convene.base import console, paths
 from convene.mpi.settings import Setting, command_line, find_setting, mpi_variables
 from convene.mpi.stacks import MPIS
-from convene.run import accounts
+from convene.run import profiles
 from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from rich.progress import Progress
 
@@ -71,9 +71,9 @@ def run_once(setting: Setting, kind: str, options: argparse.Namespace) -> tuple[
     arguments = [level, str(options.calls), str(options.seconds)]
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         own = {
-            "CONVENE_ACCOUNT_DIR": folder,
+            "CONVENE_PROFILE_DIR": folder,
             "CONVENE_PROGRESS_THREAD": "1" if kind == "thread" else "0",
-            "CONVENE_USE": "alltoall=linear",  # of one call; the others are the MPI's own
+            "CONVENE_USE": "alltoall=linear",  # of one call; the others are native
         }
         variables = {**mpi_variables(setting.launcher, options.procs), **own}
         passed = {name: variables[name] for name in variables if name in {*own, "LD_LIBRARY_PATH"}}
@@ -85,7 +85,7 @@ def run_once(setting: Setting, kind: str, options: argparse.Namespace) -> tuple[
             check=True,
             timeout=300,
         )
-        found = accounts.read(Path(folder))
+        found = profiles.read(Path(folder))
     used = found.background
     if kind == "thread" and used.ran != options.procs:
         raise RuntimeError(f"{used.ran} of {options.procs} ranks had a thread")

@@ -129,7 +129,7 @@ def compare(cases: list[Case], options: argparse.Namespace) -> bool:
         table.add_row(
             case.call,
             case.name,
-            ", ".join(case.reported) or ("the MPI's own" if case.algorithm is None else "[red]nothing[/]"),
+            ", ".join(case.reported) or ("native" if case.algorithm is None else "[red]nothing[/]"),
             f"{case.median('seconds'):.3f}",
             f"{case.median('seconds in allgather'):.3f}",
             f"{case.results[0]['residual']:.2e}",

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.all  # compiles a copy of the library
 
-# Lists the catalogue's algorithms of allgather, and has the checker play the one that is named.
+# Lists the catalogue's algorithms of allgather, and checks the one that is named.
 PROGRAM = """
 #include <cstdio>
 #include <string_view>

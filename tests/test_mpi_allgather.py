@@ -60,7 +60,7 @@ def test_the_program_agrees_with_the_mpi_itself(name: str) -> None:
     done = stack.run(2, [stack.program(allgather.PROGRAM), "--quick", *skipped], preload=False)
     assert done.status == 0, done.output
     assert ", 0 failures" in done.output
-    assert done.accounts == []
+    assert done.profiles == []
 
 
 @pytest.mark.sampled(default=3, all=9)

@@ -23,6 +23,6 @@ def test_ranks_that_are_apart_end(name: str, case: str) -> None:
     done = stack.run(procs, [stack.program("apart"), case], CASES[case], preload=case != "expect", timeout=60)
     assert done.status == 0, done.output
     assert "apart: right" in done.output
-    if case == "runtimes":  # one account tells of the calls through either
-        assert len(done.accounts) == procs
+    if case == "runtimes":  # one profile tells of the calls through either
+        assert len(done.profiles) == procs
         assert sum(record["calls"] for record in done.records()) == 2 * procs

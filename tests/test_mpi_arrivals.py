@@ -40,14 +40,14 @@ def test_a_rank_that_is_always_late_is_noticed(name: str) -> None:
     assert sum(used.values()) == 100 * procs
     # All ranks have used the same in every call.
     assert all(number % procs == 0 for number in used.values())
-    # It is tried, in turns with the MPI's own; how long depends on what is measured. (Where
-    # idle ranks spin on fewer cores than there are ranks, nobody's time is foretold.)
+    # It is tried, alternating with native; how long depends on what is measured. (Where
+    # idle ranks spin on fewer cores than there are ranks, no time can be predicted.)
     if not stack.spins:
         assert used["list_scheduled", "forecast"] > 0
     tallies = [
         tally
-        for account in done.accounts
-        for communicator in account["communicators"]
+        for profile in done.profiles
+        for communicator in profile["communicators"]
         for tally in communicator["phases"]
     ]
     assert len(tallies) == procs
@@ -153,8 +153,8 @@ def test_an_allgather_begins_before_it_is_called(name: str) -> None:
     assert "364 calls, all right" in done.output
     tallies = [
         tally
-        for account in done.accounts
-        for communicator in account["communicators"]
+        for profile in done.profiles
+        for communicator in profile["communicators"]
         for tally in communicator["phases"]
         if tally["collective"] == "allgather"
     ]
@@ -165,8 +165,8 @@ def test_an_allgather_begins_before_it_is_called(name: str) -> None:
     assert without.status == 0, without.output
     assert all(
         tally["early_messages"] == 0
-        for account in without.accounts
-        for communicator in account["communicators"]
+        for profile in without.profiles
+        for communicator in profile["communicators"]
         for tally in communicator["phases"]
     )
 

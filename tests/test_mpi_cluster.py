@@ -15,7 +15,7 @@ from convene._core import RequestError
 from convene.cluster import lifecycle, state
 
 from tests.conformance import random_calls
-from tests.conformance.stacks import ROOT, Done, Stack, all_stacks, read_accounts
+from tests.conformance.stacks import ROOT, Done, Stack, all_stacks, read_profiles
 from tests.test_mpi_hierarchy import HIERARCHICAL, REMAPPED, present
 
 pytestmark = pytest.mark.all  # emulated nodes
@@ -66,7 +66,7 @@ def run_on_all_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Done:
     """A program of the tests with the drop-in library, its ranks on all slots of all nodes."""
-    variables = {**stack.variables, **variables, "CONVENE_ACCOUNT_DIR": str(folder)}
+    variables = {**stack.variables, **variables, "CONVENE_PROFILE_DIR": str(folder)}
     variables.pop("I_MPI_FABRICS", None)  # this time there is more than shared memory
     # With this one, Open MPI 5 puts all ranks on the first node.
     for variable in ("I_MPI_FABRICS", "PRTE_MCA_rmaps_default_mapping_policy"):
@@ -75,7 +75,7 @@ def run_on_all_nodes(
         monkeypatch.setenv(variable, value)
     command = stack.command(NODES * SLOTS, program, stack.preload, list(variables))
     done = run_in(nodes, *command)
-    return Done(done.returncode, done.stdout + done.stderr, read_accounts(folder))
+    return Done(done.returncode, done.stdout + done.stderr, read_profiles(folder))
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -96,8 +96,8 @@ def test_ranks_are_on_all_nodes_and_rules_see_them(
     )
     assert done.status == 0, done.output
     assert "all right" in done.output
-    assert len(done.accounts) == NODES * SLOTS
-    world = [account["communicators"][0] for account in done.accounts]
+    assert len(done.profiles) == NODES * SLOTS
+    world = [profile["communicators"][0] for profile in done.profiles]
     assert {one["nodes"] for one in world} == {NODES}
     chosen = {(record["collective"], record["algorithm"]) for one in world for record in one["records"]}
     chosen.discard(("allreduce", "native"))  # by which the program sums up its failures
@@ -119,7 +119,7 @@ def test_hierarchies_over_the_nodes(
     done = run_on_all_nodes(stack, nodes, program, variables, tmp_path, monkeypatch)
     assert done.status == 0, done.output
     assert "all right" in done.output
-    assert {account["communicators"][0]["nodes"] for account in done.accounts} == {NODES}
+    assert {profile["communicators"][0]["nodes"] for profile in done.profiles} == {NODES}
     for use in uses:
         collective, algorithm = use.split("=", 1)
         assert algorithm in done.algorithms(collective)

@@ -23,7 +23,7 @@ def test_corner(name: str, corner: str) -> None:
     assert "0 wrong" in done.output
     if corner == "callback":
         assert "in the callback 0 wrong" in done.output
-    assert calls(done)["ring", "forced"] > 0  # the account is there, however the program ends
+    assert calls(done)["ring", "forced"] > 0  # the profile is there, however the program ends
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
@@ -87,7 +87,7 @@ def test_rules_of_nodes_where_the_mpi_has_no_communicator_left(tmp_path: Path) -
     done = run("mpich4", "exhausted", {"CONVENE_RULES": str(rules)})
     assert done.status == 0, done.output
     assert calls(done) == {("native", "default"): 2}
-    assert any("could not make one more" in text for text in done.accounts[0]["messages"])
+    assert any("could not create" in text for text in done.profiles[0]["messages"])
 
 
 def test_a_rules_file_may_have_any_name(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_ranks_that_disagree_are_told(name: str, uses: tuple[str, str]) -> None:
     asked = {"CONVENE_RANK_0": uses[0], "CONVENE_RANK_1": uses[1]}
     done = run(name, "disagreeing", {"CONVENE_CHECK": "agreement", **asked})
     assert done.status == 2, done.output
-    assert "the ranks of a communicator disagree about a call of allgather" in done.output
+    assert "the ranks of a communicator disagree on a call of allgather" in done.output
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)

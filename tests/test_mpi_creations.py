@@ -45,7 +45,7 @@ def test_non_blocking_calls_alone_are_served(name: str) -> None:
     assert done.status == 0, done.output
     assert "all right" in done.output
     assert calls(done) == {("sparbit", "forced"): 2 * 17, ("native", NOT_YET): 2 * 1}
-    assert any("the first blocking collective makes it" in text for text in done.accounts[0]["messages"])
+    assert any("blocking collective creates it" in text for text in done.profiles[0]["messages"])
 
 
 @pytest.mark.parametrize("name", EVERY_BUILD)

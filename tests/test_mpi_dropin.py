@@ -103,8 +103,8 @@ def test_the_wrong_library_steps_aside(name: str, wrong: str) -> None:
     assert "all right" in done.output
     (sentence,) = sentences(done)
     assert f"is for {wrong} " in sentence
-    assert "steps aside" in sentence
-    assert done.accounts == []
+    assert "all calls are native" in sentence
+    assert done.profiles == []
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_wrong_library_leaves_the_api_to_libconvene(name: str, wrong: str) -
     stack = present(name)
     done = stack.run(2, [stack.program("c_api")], {}, preload=library(wrong))
     assert done.status == 0, done.output
-    assert any("steps aside" in sentence for sentence in sentences(done))
+    assert any("all calls are native" in sentence for sentence in sentences(done))
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("openmpi4", "mpich"), ("mpich4", "openmpi"), ("mpich4", "abi")])
@@ -193,14 +193,22 @@ def test_wrong_request_on_every_stack(name: str, request_: str) -> None:
     check_refused(stack.run(3, [stack.program("allgather_plain")], variables), parts)
 
 
-def test_an_account_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_profile_that_cannot_be_written(tmp_path: Path) -> None:
     """The program has done its work: it is told, and ends as it would."""
     stack = present("openmpi4")
     missing = str(tmp_path / "missing")
-    done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_ACCOUNT_DIR": missing})
+    done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_PROFILE_DIR": missing})
     assert done.status == 0, done.output
     assert "all right" in done.output
-    assert [line for line in sentences(done) if re.search("cannot write the account", line)]
+    assert [line for line in sentences(done) if re.search("cannot write the profile", line)]
+
+
+def test_the_former_name_of_the_profile_directory(tmp_path: Path) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_ACCOUNT_DIR": str(tmp_path)})
+    assert done.status == 0, done.output
+    assert done.output.count("CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR") == 1
+    assert len(list(tmp_path.glob("profile-*.json"))) == 2
 
 
 @pytest.fixture
@@ -220,13 +228,13 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
-def test_an_account_on_a_full_disk(full_disk: Path) -> None:
+def test_a_profile_on_a_full_disk(full_disk: Path) -> None:
     stack = present("openmpi4")
-    variables = {**USE, "CONVENE_ACCOUNT_DIR": str(full_disk)}
+    variables = {**USE, "CONVENE_PROFILE_DIR": str(full_disk)}
     done = stack.run(2, [stack.program("allgather_plain")], variables)
     assert done.status == 0, done.output
     assert "all right" in done.output
-    said = [line for line in sentences(done) if "cannot write the account" in line]
+    said = [line for line in sentences(done) if "cannot write the profile" in line]
     assert said, done.output
     assert all(line.endswith(": No space left on device") for line in said)
     assert [path.name for path in full_disk.iterdir()] == ["filler"]

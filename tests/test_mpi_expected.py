@@ -49,4 +49,4 @@ def test_ranks_that_expect_different_arrivals_are_told() -> None:
         2, [stack.program("expected"), USES[0], "disagreeing"], variables, preload=False, timeout=60
     )
     assert done.status == 2, done.output
-    assert "expects ranks after" in done.output
+    assert "forecasts arrivals after" in done.output

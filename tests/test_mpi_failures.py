@@ -103,7 +103,7 @@ def test_a_generator_fails(name: str, collectives: list[str], procs: int) -> Non
         timeout=120,
     )
     check(done)
-    said = str([account["messages"] for account in done.accounts])
+    said = str([profile["messages"] for profile in done.profiles])
     for each in collectives:
         assert f"{each}={USES[each]} stays native: CONVENE_CHECK=no_schedules" in said
 

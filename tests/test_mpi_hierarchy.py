@@ -71,14 +71,14 @@ def test_several_leaders() -> None:
     done = allgather(f"allgather={spec}", 5, CONVENE_MAPPING="0,1,0,1,1", CONVENE_CHECK="agreement")
     assert done.status == 0, done.output
     assert done.algorithms("allgather") == {spec}
-    assert {one["nodes"] for account in done.accounts for one in account["communicators"]} == {2}
+    assert {one["nodes"] for profile in done.profiles for one in profile["communicators"]} == {2}
 
 
 def test_the_nodes_that_the_mpi_finds() -> None:
     """All ranks share one."""
     done = allgather("allgather=hier(sparbit,binomial;leaders=2)", 4)
     assert done.status == 0, done.output
-    assert {one["nodes"] for account in done.accounts for one in account["communicators"]} == {1}
+    assert {one["nodes"] for profile in done.profiles for one in profile["communicators"]} == {1}
 
 
 @pytest.mark.parametrize(

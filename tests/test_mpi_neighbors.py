@@ -24,7 +24,7 @@ def test_neighborhoods(name: str, procs: int, algorithm: str) -> None:
     stack = present(name)
     uses = ",".join(f"{collective}={algorithm}" for collective in COLLECTIVES)
     # MPI_Neighbor_allgather_init is Convene's where it runs the call; before the first blocking call on a
-    # communicator `combining` is not ready, and the MPI's own may lack it.
+    # communicator `combining` is not ready, and the MPI may lack the native one.
     forms = ["persistent"] if algorithm == "linear" else []
     done = stack.run(procs, [stack.program("neighborhood"), str(CALLS), "7", *forms], {"CONVENE_USE": uses})
     assert done.status == 0, done.output
@@ -37,4 +37,4 @@ def test_neighborhoods(name: str, procs: int, algorithm: str) -> None:
         for record in done.records()
         if record["algorithm"] == "native" and record["collective"] in COLLECTIVES
     }
-    assert reasons <= ({"neighbours of other ranks not known"} if algorithm == "combining" else set())
+    assert reasons <= ({"neighbours of other ranks unknown"} if algorithm == "combining" else set())

@@ -37,7 +37,7 @@ def program_of(stack: Stack) -> Path:
 
 
 def run(stack: Stack, procs: int, *words: str, background: bool = False) -> Done:
-    # With the drop-in library there are accounts; the C API is the program's own.
+    # With the drop-in library there are profiles; the C API is the program's own.
     program: list[str | Path] = [program_of(stack), *words, *(["threads"] if background else [])]
     return stack.run(procs, program, IN_BACKGROUND if background else {}, timeout=120)
 
@@ -79,19 +79,19 @@ def test_legal_programs_end_with_a_thread(name: str) -> None:
     done = stack.run(2, [stack.program("legal_programs")], variables, timeout=120)
     assert done.status == 0, done.output
     assert "all legal programs have ended" in done.output
-    usages = [account["progress_thread"] for account in done.accounts]
+    usages = [profile["progress_thread"] for profile in done.profiles]
     assert len(usages) == 2
     assert all(usage["ran"] for usage in usages)
 
 
-def test_the_account_tells_of_forecasts() -> None:
+def test_the_profile_tells_of_forecasts() -> None:
     stack = present("openmpi4")
-    # The program's library writes the account, not the drop-in one, which sees nothing of the C API.
+    # The program's library writes the profile, not the drop-in one, which sees nothing of the C API.
     done = run(stack, 4, "wrong")
     tallies = [
         tally
-        for account in done.accounts
-        for communicator in account["communicators"]
+        for profile in done.profiles
+        for communicator in profile["communicators"]
         for tally in communicator["phases"]
     ]
     assert {tally["algorithm"] for tally in tallies} == {"bdr", "bslb", "list_scheduled"}
@@ -105,17 +105,19 @@ def test_every_collective_with_such_algorithms_has_forecasts() -> None:
     done = run(present("openmpi4"), 4, "usual")
     tallies = [
         tally
-        for account in done.accounts
-        for communicator in account["communicators"]
+        for profile in done.profiles
+        for communicator in profile["communicators"]
         for tally in communicator["phases"]
     ]
-    collectives = {name for name in _core.collectives() for known in _core.algorithms(name) if learns(known)}
+    collectives = {
+        name for name in _core.collectives() for known in _core.algorithms(name) if uses_forecasts(known)
+    }
     assert {tally["collective"] for tally in tallies} == collectives
     assert all(tally["runs"] == tally["forecasts"] > 0 for tally in tallies)
 
 
-def learns(algorithm: core_types.Algorithm) -> bool:
-    return algorithm["learns"] == "forecast"
+def uses_forecasts(algorithm: core_types.Algorithm) -> bool:
+    return algorithm["arrival_source"] == "forecast"
 
 
 def test_without_thread_multiple_it_is_said_and_all_goes_on() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random collective calls, blocking and non-blocking, compared with the MPI's own: the short form.
+"""Random collective calls, blocking and non-blocking, compared with native ones: the short form.
 
 The whole is `python -m tests.conformance.random_calls`."""
 

@@ -23,7 +23,7 @@ def run(name: str, procs: int, rules: Rules, folder: Path, **variables: str) -> 
     done = stack.run(procs, [stack.program("allgather_plain")], {"CONVENE_RULES": str(path), **variables})
     assert done.status == 0, done.output
     assert "all right" in done.output
-    assert len(done.accounts) == procs
+    assert len(done.profiles) == procs
     return done
 
 
@@ -49,7 +49,7 @@ def test_the_first_rule_that_fits_decides(name: str, tmp_path: Path) -> None:
         ("allgather", "sparbit;send=packed", "rule 3 of rules.json"),
         ("allgatherv", "native", "default"),
     }
-    assert {one["nodes"] for account in done.accounts for one in account["communicators"]} == {1}
+    assert {one["nodes"] for profile in done.profiles for one in profile["communicators"]} == {1}
 
 
 def test_a_rule_that_cannot_be_kept_is_declared(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_rule_that_cannot_be_kept_is_declared(tmp_path: Path) -> None:
         "power of two",
         "even",
     ):
-        assert any(part in message for message in done.accounts[0]["messages"])
+        assert any(part in message for message in done.profiles[0]["messages"])
         assert done.output.count(part) == 1
 
 

@@ -38,7 +38,7 @@ def left_over() -> list[Path]:
 @pytest.mark.parametrize("reduce", ["shared", "in_situ"])
 @pytest.mark.parametrize("procs", [2, 5])
 def test_whoever_is_late(name: str, reduce: str, procs: int) -> None:
-    """Blocking calls share memory; the non-blocking ones between them are the MPI's own, and that is said."""
+    """Blocking calls share memory; the non-blocking ones between them are native, and a message says so."""
     stack = present(name)
     variables = {"CONVENE_USE": f"reduce={reduce},bcast=shared;segments=5", "CONVENE_LOG": "info"}
     rounds = "150"
@@ -47,7 +47,7 @@ def test_whoever_is_late(name: str, reduce: str, procs: int) -> None:
     assert f"{rounds} rounds, 0 failures" in done.output
     assert done.algorithms("reduce") == {_core.spec("reduce", reduce), "native"}
     assert done.algorithms("bcast") == {"shared;segments=5", "native"}
-    assert "shares memory between ranks, which only blocking calls can" in done.output
+    assert "uses shared memory, which is available in blocking calls only" in done.output
     assert not left_over()
 
 
@@ -106,7 +106,7 @@ def test_ranks_on_several_nodes(name: str) -> None:
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("procs", [2, 3])
 def test_legal_programs_end(name: str, procs: int) -> None:
-    """The MPI's own traffic goes on, though ranks wait in memory."""
+    """Native communication progresses while ranks wait in shared memory."""
     stack = present(name)
     use = "bcast=shared;segments=1,allgather=shared,allreduce=in_situ"
     done = stack.run(procs, [stack.program("legal_programs")], {"CONVENE_USE": use}, timeout=60)

@@ -128,7 +128,7 @@ def test_integer_sums_need_less_evidence_than_floating_point(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda path: path.chmod(0o666), "can be written by other users"),
+        (lambda path: path.chmod(0o666), "is writable by other users"),
         (lambda path: path.write_text('{"convene_wisdom": 1, "entr'), "is not JSON"),
         (lambda path: path.unlink(), "cannot be read"),
         (lambda path: path.write_text('{"convene_wisdom": 9, "entries": []}'), '"convene_wisdom": 1'),
@@ -153,4 +153,4 @@ def test_damaged_wisdom_is_refused_in_a_sentence(damage: Any, sentence: str, tmp
 def test_switched_off_convene_steps_aside(tmp_path: Path) -> None:
     stack = stack_of("openmpi4")
     done = run(stack, 2, [entry(place(stack))], tmp_path, CONVENE="off", CONVENE_USE="allgather=nonsense")
-    assert done.accounts == []
+    assert done.profiles == []

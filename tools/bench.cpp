@@ -44,10 +44,10 @@ std::vector<Pattern> make_patterns(const Options& options, int procs) {
 void check_request(const Options& options, int procs) {
   const Collective collective = collective_of(options.collective);
   if (options.root >= procs)
-    throw RequestError("there is no rank " + std::to_string(options.root) + " to be the root among " +
-                       std::to_string(procs));
+    throw RequestError("root " + std::to_string(options.root) + " is out of range (" + std::to_string(procs) +
+                       " ranks)");
   if (is_reduction(collective) && options.type == "byte")
-    throw RequestError("bytes cannot be combined; take another type for " + options.collective);
+    throw RequestError("bytes cannot be combined; use another type for " + options.collective);
   if (!is_irregular(collective) && options.distribution != "regular")
     throw RequestError(options.collective + " has blocks of equal size; leave out the distribution " +
                        options.distribution);
@@ -57,10 +57,10 @@ void check_request(const Options& options, int procs) {
   for (const std::uint64_t size : options.sizes) {
     if (size * blocks * most_blocks > INT32_MAX)
       throw RequestError("blocks of " + format_size(size) + " from " + std::to_string(procs) +
-                         " ranks are more than 2 GiB together; take smaller ones");
+                         " ranks exceed 2 GiB; use smaller blocks");
     if (size % item != 0)
-      throw RequestError("a size of " + std::to_string(size) + " B is no whole number of items of type " +
-                         options.type + "; take a multiple of " + std::to_string(item));
+      throw RequestError("a size of " + std::to_string(size) + " B is not a whole number of items of type " +
+                         options.type + "; use a multiple of " + std::to_string(item));
   }
 }
 
@@ -173,7 +173,7 @@ int complain(int rank, const char* sentence, int status) {
 
 int run(int argc, char** argv, int procs, int rank) {
   Options options;
-  CLI::App app("Measures an MPI collective by several algorithms, interleaved");
+  CLI::App app("Measures algorithms of an MPI collective, interleaved");
   declare(options, app);
   try {
     app.parse(argc, argv);

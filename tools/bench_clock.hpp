@@ -28,7 +28,7 @@ class Clock {
   Clock() {
     MPI_Comm_size(MPI_COMM_WORLD, &procs_);
     if (!CommonClock::has_mpi() || clock_.find_groups(MPI_COMM_WORLD, await) != MPI_SUCCESS)
-      throw std::runtime_error("the ranks' clocks could not be compared");
+      throw std::runtime_error("the clocks of the ranks could not be compared");
     find_neighbours();
     update();
   }

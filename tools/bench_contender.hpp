@@ -75,7 +75,7 @@ class Contender {
     if (kind == "truth") return Forecast::truth;
     if (kind == "average") return Forecast::average;
     if (kind == "mirrored") return Forecast::mirrored;
-    throw RequestError("there is no forecast '" + kind + "'; there are truth, average and mirrored");
+    throw RequestError("unknown forecast '" + kind + "'; choose truth, average or mirrored");
   }
 
   int forced_value(const std::string& wanted, const std::string& collective) const {
@@ -83,9 +83,9 @@ class Contender {
     std::string known;
     for (const std::string& name : forcing_->names()) known += (known.empty() ? "" : ", ") + name;
     throw RequestError(known.empty() ? "this MPI's algorithms for " + collective +
-                                           " cannot be chosen while a program runs; leave out " + name_
+                                           " cannot be selected at run time; leave out " + name_
                                      : "this MPI has no algorithm '" + wanted + "' for " + collective +
-                                           " that can be chosen; it has: " + known);
+                                           " that can be selected; it has: " + known);
   }
 
   std::string name_;

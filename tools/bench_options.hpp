@@ -64,30 +64,29 @@ inline std::vector<std::string> type_names() {
 inline void declare_subject(Options& options, CLI::App& app) {
   app.add_option("collective", options.collective)->required()->check(CLI::IsMember(collective_names()));
   app.add_option("--sizes", options.sizes, "Bytes per block, or of the vector")->delimiter(',');
-  app.add_option("--contenders", options.contenders,
-                 "Algorithms of Convene's (sparbit;send=packed; clairvoyant@truth, @average, @mirrored: with "
-                 "a forecast of "
-                 "arrivals), native, mpi:NAME for one of the MPI's own, or "
-                 "intercepted: the call as a program makes it, for runs with the drop-in library");
-  app.add_option("--type", options.type, "Of the items")
+  app.add_option(
+      "--contenders", options.contenders,
+      "Convene's algorithms (sparbit;send=packed; with a forecast: clairvoyant@truth, @average, @mirrored), "
+      "native, mpi:NAME for a native algorithm by name, or intercepted: the call of the drop-in library");
+  app.add_option("--type", options.type, "Type of the items")
       ->check(CLI::IsMember(type_names()))
       ->capture_default_str();
-  app.add_option("--op", options.op, "How items are combined")
+  app.add_option("--op", options.op, "Operator of reductions")
       ->check(CLI::IsMember({"sum", "max", "min"}))
       ->capture_default_str();
-  app.add_option("--distribution", options.distribution, "Sizes of unequal blocks")
+  app.add_option("--distribution", options.distribution, "Distribution of unequal block sizes")
       ->check(CLI::IsMember(distributions()))
       ->capture_default_str();
   app.add_option("--root", options.root)->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_flag("--rotate-root", options.rotate_root,
-               "Each call has the next rank as its root; results are not checked");
-  app.add_option("--arrivals", options.arrivals, "Patterns of arrival, such as uniform:5ms")
+               "Use the next rank as the root of each call; do not check results");
+  app.add_option("--arrivals", options.arrivals, "Arrival patterns, such as uniform:5ms")
       ->capture_default_str();
-  app.add_option("--sync", options.sync, "What ranks start from")
+  app.add_option("--sync", options.sync, "Synchronisation of ranks")
       ->check(CLI::IsMember({"barrier", "window"}))
       ->capture_default_str();
   app.add_option("--window", options.window,
-                 "Seconds to a common deadline, at first; grows where ranks miss it")
+                 "Seconds to the first common deadline; increased when ranks miss it")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--cache", options.cache)->check(CLI::IsMember({"hot", "cold"}))->capture_default_str();
@@ -101,33 +100,31 @@ inline void declare_course(Options& options, CLI::App& app) {
   app.add_option("--seconds", options.seconds,
                  "Stop a size after this time, but not before --least observations")
       ->check(CLI::NonNegativeNumber);
-  app.add_option(
-         "--precision", options.precision,
-         "Stop a size when the interval of every median is no wider than this part of it to each side")
+  app.add_option("--precision", options.precision,
+                 "Stop a size when the interval of every median is within this fraction on each side")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--least", options.least)->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  app.add_option("--warm-up", options.warm_up, "Calls that do not count")
+  app.add_option("--warm-up", options.warm_up, "Warm-up calls")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--batch", options.batch, "Seconds that one observation should last")
+  app.add_option("--batch", options.batch, "Duration of one observation in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--most-calls", options.most_calls, "Calls in one observation, at most")
+  app.add_option("--most-calls", options.most_calls, "Maximum number of calls in one observation")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--order", options.order, "In which order contenders follow each other")
+  app.add_option("--order", options.order, "Order of the contenders")
       ->check(CLI::IsMember({"shuffled", "fixed"}))
       ->capture_default_str();
-  app.add_option("--group", options.group, "Neighbours in the list of contenders that stay together")
+  app.add_option("--group", options.group, "Number of adjacent contenders that stay together")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--check", options.check,
-                 "How often results are looked at: after every observation, once a size, or never")
+  app.add_option("--check", options.check, "Check results after every observation, once per size, or never")
       ->check(CLI::IsMember({"every", "once", "never"}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "For the order and for random arrivals")->capture_default_str();
-  app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON, a line for each size");
-  app.add_flag("--footprint", options.footprint, "Also say how much memory a communicator costs");
+  app.add_option("--seed", options.seed, "Seed of the order and of random arrivals")->capture_default_str();
+  app.add_option("-o,--output", options.output, "JSON output of rank 0, a line for each size");
+  app.add_flag("--footprint", options.footprint, "Also measure the memory of a communicator");
 }
 
 /// Declares the options; the application must not outlive them.

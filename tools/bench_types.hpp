@@ -31,7 +31,7 @@ inline const std::vector<ItemType>& item_types() {
 inline const ItemType& item_type(const std::string& name) {
   for (const ItemType& each : item_types())
     if (each.name == name) return each;
-  throw RequestError("there is no type '" + name + "'");
+  throw RequestError("unknown type '" + name + "'");
 }
 
 inline MPI_Op operation(const std::string& name) {

@@ -42,23 +42,24 @@ void declare(Options& options, CLI::App& app) {
   app.add_option("--seconds", effort.seconds, "Stop after this time, but not before --least rounds")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--least", effort.least)->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", effort.batch, "Seconds that one observation should last")
+  app.add_option("--batch", effort.batch, "Duration of one observation in seconds")
       ->check(CLI::PositiveNumber);
-  app.add_option("--most-points", effort.most_points, "Sizes of a channel")->check(CLI::Range(4, 1000));
+  app.add_option("--most-points", effort.most_points, "Maximum number of sizes of a channel")
+      ->check(CLI::Range(4, 1000));
   app.add_option("--largest", options.largest, "Bytes of the largest message")
       ->check(CLI::Range(std::size_t{64}, std::size_t{1} << 30));
   app.add_option("--largest-burst", options.largest_burst,
                  "Bytes of the largest message that is sent in bursts");
   app.add_option("--burst", options.burst, "Messages of a burst")->check(CLI::Range(2, 1000));
   app.add_option("--out-of-cache", options.walked,
-                 "Go through so many bytes before one is used again; 0: always the same buffers");
-  app.add_option("--node-of", options.node_of, "For tests: the node of each rank, whatever MPI says")
-      ->delimiter(',');
+                 "Cycle through this many bytes of buffers; 0: always the same buffers");
+  app.add_option("--node-of", options.node_of, "For tests: the node of each rank")->delimiter(',');
   app.add_option("--collectives", options.collectives,
-                 "Also these algorithms, on so many ranks, as in 2:bcast=binomial");
-  app.add_option("--collective-sizes", options.collective_sizes, "with so many bytes")->delimiter(',');
-  app.add_flag("--only-collectives", options.only_collectives, "and nothing else");
-  app.add_option("-o,--output", options.output, "Where rank 0 writes its JSON");
+                 "Also measure these algorithms, with a number of ranks, as in 2:bcast=binomial");
+  app.add_option("--collective-sizes", options.collective_sizes, "Sizes of these algorithms in bytes")
+      ->delimiter(',');
+  app.add_flag("--only-collectives", options.only_collectives, "Measure these algorithms only");
+  app.add_option("-o,--output", options.output, "JSON output of rank 0");
 }
 
 std::vector<std::size_t> up_to(const std::vector<std::size_t>& sizes, std::size_t least,
@@ -254,7 +255,7 @@ class Measurement {
         refused = convene_use(op.comm, op.algorithm.c_str()) != MPI_SUCCESS;
       }
       MPI_Allreduce(&refused, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-      if (any) throw RequestError("--collectives " + wanted + " names no algorithm of Convene's");
+      if (any) throw RequestError("--collectives " + wanted + " names no algorithm of Convene");
       session_.add(std::move(op));
     }
   }
@@ -285,12 +286,12 @@ std::size_t needed(const Options& options, int procs) {
   for (const std::size_t size : options.collective_sizes)
     most = std::max(most, size * static_cast<std::size_t>(procs));
   if (most > std::size_t{INT32_MAX})
-    throw RequestError("messages of all ranks together are more than 2 GiB; take smaller ones");
+    throw RequestError("messages of all ranks exceed 2 GiB; use smaller messages");
   return most;
 }
 
 json measure(const Options& options, int procs) {
-  if (procs < 2) throw RequestError("it takes at least 2 ranks to measure a message; say -n 2 or more");
+  if (procs < 2) throw RequestError("measuring a message needs at least 2 ranks; give -n 2 or more");
   Layout layout(options.node_of);
   Buffers buffers(needed(options, procs), options.walked);
   json result = {{"format", 1},

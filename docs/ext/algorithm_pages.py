@@ -17,7 +17,7 @@ NEEDS = {
     "even": "an even number of processes",
     "power_of_two": "a number of processes that is a power of two",
 }
-LEARNS = {
+ARRIVALS = {
     "forecast": "uses a forecast on which all ranks agree",
     "messages": "exchanges them in notices as it runs (online algorithm); needs no forecast",
 }
@@ -93,11 +93,11 @@ def values(parameter: Parameter) -> str:
     return f"{parameter['least']} to {parameter['most']}{several}"
 
 
-def learns(algorithm: Algorithm) -> list[tuple[str, str]]:
+def arrival_source(algorithm: Algorithm) -> list[tuple[str, str]]:
     """The row on arrivals, for arrival-aware algorithms."""
-    if algorithm["learns"] == "none":
+    if algorithm["arrival_source"] == "none":
         return []
-    return [("arrivals", f"{LEARNS[algorithm['learns']]}; see [arrivals](../../guide/arrivals.md)")]
+    return [("arrivals", f"{ARRIVALS[algorithm['arrival_source']]}; see [arrivals](../../guide/arrivals.md)")]
 
 
 def needs(algorithm: Algorithm) -> str:
@@ -115,7 +115,7 @@ def facts(algorithm: Algorithm) -> str:
             ("serves", ", ".join(f"`{collective}`" for collective in algorithm["collectives"])),
             ("needs", needs(algorithm)),
             ("rounds", algorithm["rounds"]),
-            *learns(algorithm),
+            *arrival_source(algorithm),
             ("source", algorithm["source"]),
         ),
     )

@@ -127,7 +127,7 @@ contains
   end subroutine
 
   ! When each rank is expected in the blocking calls that follow: seconds after a common moment, for every rank of the
-  ! communicator; of size 0: nobody knows.
+  ! communicator; of size 0: unknown.
   subroutine convene_expect(comm, seconds, ierror)
     integer, intent(in) :: comm
     real(c_double), intent(in) :: seconds(:)
@@ -232,7 +232,7 @@ contains
     end do
   end function
 
-  ! Hands an error over, or ends the program where nobody takes it.
+  ! Returns the error code; without ierror, an error ends the program.
   subroutine finish(code, ierror)
     integer(c_int), intent(in) :: code
     integer, optional, intent(out) :: ierror

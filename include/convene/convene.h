@@ -21,15 +21,17 @@ extern "C" {
 /* Record of the last collective of Convene's on a communicator. The texts belong to Convene and are valid
  * until the next collective call on that communicator. (Of repeated short calls, every eighth is timed:
  * `seconds` is that of the last timed call.) */
-typedef struct convene_account {
+typedef struct convene_call_stats {
   const char* algorithm; /* with its parameters, as in CONVENE_USE: "sparbit;send=packed" */
   const char* reason;    /* the reason for the choice: "forced", "rule 2 of rules.json", "default", … */
   double seconds;        /* duration on this rank */
-} convene_account;
+} convene_call_stats;
+
+typedef convene_call_stats convene_account; /* the name before 0.2.0, until the next release */
 
 /* Bytes of memory that Convene holds on this process. */
 typedef struct convene_footprint {
-  size_t communicator;  /* this communicator's handle, without schedules and without the MPI's own memory */
+  size_t communicator;  /* this communicator's handle, without schedules and without the memory of the MPI */
   size_t programs;      /* schedules of this communicator that are bound to the sizes of calls */
   size_t schedules;     /* all cached schedules of the process */
   size_t cached;        /* number of these schedules */
@@ -495,7 +497,7 @@ int convene_expect(MPI_Comm comm, const double seconds[]);
 const char* convene_error(void);
 
 /* Fills in the record of the last collective on this communicator. Returns MPI_ERR_ARG if there was none. */
-int convene_last(MPI_Comm comm, convene_account* account);
+int convene_last(MPI_Comm comm, convene_call_stats* stats);
 
 /* Fills in the memory that Convene holds. Returns MPI_ERR_ARG for MPI_COMM_NULL, and before MPI_Init or
  * after MPI_Finalize. */

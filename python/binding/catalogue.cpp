@@ -87,7 +87,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["collectives"] = collectives;
   dict["requirement"] = str(word(algorithm.requirement));
   dict["symmetry"] = str(word(algorithm.symmetry));
-  dict["learns"] = str(word(algorithm.arrival_source));
+  dict["arrival_source"] = str(word(algorithm.arrival_source));
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
   dict["needs_whole_graph"] = algorithm.needs_whole_graph;
@@ -138,7 +138,7 @@ bool has_vector(const std::string& collective) { return has_one_vector(parse_col
 
 bool is_irregular(const std::string& collective) { return has_unequal_blocks(parse_collective(collective)); }
 
-nb::str learns_of(const std::string& collective, const std::string& text) {
+nb::str arrival_source_of(const std::string& collective, const std::string& text) {
   const Spec spec = parse_spec(parse_collective(collective), text);
   return str(word(arrival_source(spec)));
 }
@@ -168,8 +168,8 @@ void add_catalogue(nb::module_& module) {
   module.def("collectives", &collectives, "The names of all collectives.");
   module.def("shares_memory", &shares_memory, nb::arg("collective"), nb::arg("spec"),
              "Whether ranks share memory under an algorithm, or a part of it.");
-  module.def("learns", &learns_of, nb::arg("collective"), nb::arg("spec"),
-             "How an algorithm, or a part of it, learns of arrivals: none, forecast or messages.");
+  module.def("arrival_source", &arrival_source_of, nb::arg("collective"), nb::arg("spec"),
+             "Source of arrivals of an algorithm, or of a part of it: none, forecast or messages.");
   module.def("is_neighborhood", &has_graph, nb::arg("collective"),
              "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");

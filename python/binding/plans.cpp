@@ -49,8 +49,8 @@ nb::dict count(const ScheduleRequest& request) { return describe(statistics(Requ
 std::string text(const ScheduleRequest& request, bool steps, std::optional<Rank> rank) {
   const RequestedPlan requested(request);
   if (rank && *rank >= request.procs)
-    throw Error("the rank must be below the number of processes, " + std::to_string(request.procs) +
-                ", not " + std::to_string(*rank));
+    throw Error("rank " + std::to_string(*rank) + " is out of range (" + std::to_string(request.procs) +
+                " processes)");
   const Plan plan = requested.plan_with_contents();  // first: it refuses what would be too large
   return to_text(plan, requested.info(), requested.contract(), {.steps = steps, .rank = rank});
 }
@@ -102,14 +102,14 @@ void add_plans(nb::module_& module) {
       .field("given", &ScheduleRequest::given)
       .make_constructor();
   module.def("text", &text, nb::arg("request"), nb::arg("steps") = false, nb::arg("rank") = nb::none(),
-             "The plan for people.");
-  module.def("json", &json, nb::arg("request"), "The plan for programs.");
-  module.def("goal", &goal, nb::arg("request"), nb::arg("bytes") = 1, "The plan for LogGOPSim.");
+             "The plan as text.");
+  module.def("json", &json, nb::arg("request"), "The plan as JSON.");
+  module.def("goal", &goal, nb::arg("request"), nb::arg("bytes") = 1, "The plan in GOAL, for LogGOPSim.");
   module.def("svg", &draw_requested, nb::arg("request"), nb::arg("rings") = false,
              nb::arg("rounds") = std::vector<std::uint32_t>{}, nb::arg("width") = 0.0,
-             "The plan as a picture.");
+             "The plan as an SVG picture.");
   module.def("check", &check, nb::arg("request"),
-             "Checks all ranks' schedules: ok, why not, and the counts.");
+             "Checks the schedules of all ranks: result, error, counts.");
   module.def("statistics", &count, nb::arg("request"),
              "Rounds, messages, blocks, steps and memory of the plan.");
 }

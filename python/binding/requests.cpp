@@ -65,7 +65,7 @@ void add_requests(nb::module_& module) {
   module.def("size", &parse_size, nb::arg("text"), "Bytes from '4KiB'.");
   module.def("size_range", &size_range, nb::arg("text"), "Bytes from '8:1MiB': the least and the most.");
   module.def("no_such", &no_such_name, nb::arg("kind"), nb::arg("wanted"), nb::arg("known"),
-             "The sentence for a name that is not known, with the nearest ones.");
+             "The error message for an unknown name, with the nearest known ones.");
 }
 
 }  // namespace convene::binding

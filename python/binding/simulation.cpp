@@ -93,7 +93,7 @@ std::string simgrid(const SimulatedPlatform& platform, const std::string& placem
 }
 
 void add_simulation_request(nb::module_& module) {
-  RequestClass<SimulationRequest>(module, "SimulationRequest", "An algorithm, sizes and patterns of arrival.")
+  RequestClass<SimulationRequest>(module, "SimulationRequest", "An algorithm, sizes and arrival patterns.")
       .field("collective", &SimulationRequest::collective)
       .field("spec", &SimulationRequest::spec)
       .field("procs", &SimulationRequest::procs)
@@ -130,17 +130,16 @@ void add_simulation(nb::module_& module) {
       .def("facts", &facts, "Its name, machine, nodes and cores, and the cost of messages on processors.")
       .def("nodes_of_ranks", &nodes, nb::arg("placement"), nb::arg("procs"), "The node of each rank.")
       .def("simgrid", &simgrid, nb::arg("placement"), nb::arg("procs"),
-           "XML for SimGrid, for so many ranks.");
+           "XML for SimGrid, for a number of ranks.");
   add_simulation_request(module);
-  module.def(
-      "simulate", &simulate, nb::arg("request"), nb::arg("platform"), nb::arg("on_run") = nb::none(),
-      "Simulates every pattern of arrival at every size, the patterns of the first size first. on_run is "
-      "called after each run.");
+  module.def("simulate", &simulate, nb::arg("request"), nb::arg("platform"), nb::arg("on_run") = nb::none(),
+             "Simulates every arrival pattern at every size, the patterns of the first size first. on_run is "
+             "called after each run.");
   module.def(
       "simulation_extent", &extent, nb::arg("request"), nb::arg("platform"),
       "The reason why a request is too large to be simulated, empty if it is not, and the steps of a run.");
   module.def("stop_simulations", &Interruption::set, nb::arg("stop"),
-             "Stops simulations, those of other threads and those to come; they raise RuntimeError.");
+             "Stops current and future simulations of all threads; they raise RuntimeError.");
 }
 
 }  // namespace convene::binding

@@ -37,7 +37,7 @@ std::vector<std::string> paths(const std::string& variable) {
 
 void add_wisdom(nb::module_& module) {
   module.def("wisdom", &wisdom, nb::arg("text"), nb::arg("origin"),
-             "Checks a wisdom file's text; the number of its entries.");
+             "Checks the text of a wisdom file; returns the number of its entries.");
   module.def("wisdom_files", &paths, nb::arg("variable"),
              "The paths that the library reads for a value of CONVENE_WISDOM.");
   module.def("place", &place, nb::arg("library_version"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entry point: runs the command line; turns errors into one sentence and an exit status."""
+"""Entry point: runs the command line; turns errors into a sentence and an exit status."""
 
 import errno
 import io
@@ -16,7 +16,7 @@ from convene.cli.app import app
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 done, 1 it ran and something failed, 2 the request was wrong, 130 interrupted."""
+    """Returns the exit status: 0 done, 1 something failed, 2 the request was wrong, 130 interrupted."""
     try:
         status = app(args=arguments, prog_name="convene", standalone_mode=False)
         sys.stdout.flush()
@@ -34,7 +34,7 @@ def run(arguments: list[str] | None = None) -> int:
         give_up_output()  # a library ends so where the reader has closed the pipe
         return 0
     except MemoryError:
-        console.complain("this machine has too little memory for that; take fewer processes")
+        console.complain("not enough memory on this machine; try fewer processes")
         return 1
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -48,7 +48,7 @@ def run(arguments: list[str] | None = None) -> int:
         console.complain(": ".join(str(word) for word in (where, error.strerror or error) if word))
         return 1
     except Exception as error:
-        # Errors in the arguments. Their class depends on the version of the library, the method does not.
+        # Errors in the arguments. Their class depends on the version of Typer, the method does not.
         sentence = getattr(error, "format_message", None)
         if sentence is None:
             raise
@@ -84,11 +84,11 @@ def open_closed_streams() -> None:
 
 def one_sentence(text: str) -> str:
     words = " ".join(text.split()).rstrip(".")
-    return f"{words}; see --help" if words else "the request is not complete; see --help"
+    return f"{words}; see --help" if words else "the command line is incomplete; see --help"
 
 
 def end_orderly(number: int, _frame: Any) -> NoReturn:
-    """Ends by an exception, so that temporary files are removed."""
+    """Exits with an exception, so that temporary files are removed."""
     sys.exit(128 + number)
 
 
@@ -99,7 +99,7 @@ def main() -> NoReturn:
             signal.signal(number, end_orderly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # of τ and µ, where they cannot be written
+            stream.reconfigure(errors="replace")  # τ and µ may not exist in the encoding
     sys.exit(run())
 
 

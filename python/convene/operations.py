@@ -50,7 +50,7 @@ def library() -> ctypes.CDLL:
     path = paths.find(name, paths.LIBRARIES)
     if path is None:
         raise RequestError(
-            f"there is no {name}; build Convene where the compiler wrapper of this MPI is installed"
+            f"{name} not found; install this MPI's compiler wrapper (mpicc) and build Convene again"
         )
     return _with_types(ctypes.CDLL(str(path)))
 
@@ -61,8 +61,8 @@ def _with_types(loaded: ctypes.CDLL) -> ctypes.CDLL:
 
 
 class Operation:
-    """A collective with its buffers. Methods raise ValueError where Convene refuses, MPI.Exception where the
-    MPI does."""
+    """A collective with its buffers. Methods raise ValueError for errors of Convene, MPI.Exception for those
+    of the MPI."""
 
     def __init__(
         self, name: str, comm: MPI.Comm, use: str | None, *arguments: Any, kept: Sequence[Array]
@@ -93,7 +93,8 @@ class Operation:
 
     @contextmanager
     def phase(self) -> Iterator["Operation"]:
-        """begin() and end(). After an exception the phase stays open: there is no contribution."""
+        """Calls begin() and end(). After an exception the phase stays open, because there is no "
+        "contribution."""
         self.begin()
         yield self
         self.end()
@@ -105,7 +106,7 @@ class Operation:
         return request
 
     def free(self) -> None:
-        """Gives it back, where it is not running. Collective."""
+        """Frees the operation, which must not be running. Collective."""
         check(library().convene_free(ctypes.byref(self._operation)))
 
 
@@ -125,7 +126,9 @@ def allgather(comm: MPI.Comm, mine: Array, everything: Array, use: str | None = 
     """`mine` is of the same size everywhere, and `everything` as large as those of all ranks together."""
     _require_same_type(mine, everything)
     if everything.size != mine.size * comm.Get_size():
-        raise ValueError(f"the result has {everything.size} items; {comm.Get_size()} times {mine.size} come")
+        raise ValueError(
+            f"the result has {everything.size} items, but needs {comm.Get_size()} times {mine.size}"
+        )
     address, count, datatype = _side(mine)
     sides = (address, count, datatype, _result(everything), count, datatype)
     return Operation("allgather", comm, use, *sides, kept=(mine, everything))
@@ -134,7 +137,7 @@ def allgather(comm: MPI.Comm, mine: Array, everything: Array, use: str | None = 
 def allgatherv(
     comm: MPI.Comm, mine: Array, everything: Array, counts: Sequence[int], use: str | None = None
 ) -> Operation:
-    """`counts`: how many items come from each rank, one block behind the other."""
+    """`counts`: number of items from each rank, in consecutive blocks."""
     _require_same_type(mine, everything)
     if len(counts) != comm.Get_size() or sum(counts) > everything.size:
         raise ValueError(
@@ -180,13 +183,13 @@ def _reduced(
         return address, None, size, datatype, _handle(op)
     _require_same_type(mine, total)
     if total.size != mine.size:
-        raise ValueError(f"the result has {total.size} items; {mine.size} come")
+        raise ValueError(f"the result has {total.size} items, but needs {mine.size}")
     return address, _result(total), size, datatype, _handle(op)
 
 
 def _require_same_type(mine: Array, result: Array) -> None:
     if mine.dtype != result.dtype:
-        raise ValueError(f"the result has items of {result.dtype}; items of {mine.dtype} come")
+        raise ValueError(f"the result has items of {result.dtype}, but needs {mine.dtype}")
 
 
 def _side(array: Array) -> tuple[Any, Any, Any]:

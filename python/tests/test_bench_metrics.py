@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What convene bench reckons from observations: ratios with their intervals, metrics by name, absorption."""
+"""What convene bench computes from observations: ratios with their intervals, metrics by name, absorption."""
 
 import numpy as np
 from convene.base.result_types import Cell, Contender

@@ -34,7 +34,7 @@ def launcher_of(name: str) -> str:
     """A launcher that is there: one of the checkout's own, or the system's."""
     found = launchers.find_program(name)
     if found is None:
-        pytest.skip(f"there is no {name}")
+        pytest.skip(f"{name} not found")
     return str(found)
 
 
@@ -42,7 +42,7 @@ def launcher_of(name: str) -> str:
     ("launcher", "stack"), stacks.MPIS, ids=lambda text: Path(text).parent.parent.name + text[-7:]
 )
 def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None:
-    """On every MPI: all that can run, results checked after every observation, with one of the MPI's own."""
+    """On every MPI: all that can run, results checked after every observation, with a native one."""
     real_program(stack)
     own = {"openmpi": ",mpi:ring", "mpich": ",mpi:ring", "abi": ""}[stack]
     done = convene(

@@ -267,7 +267,7 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     assert "different collectives: allgather and bcast" in convene("report", good, other).complaint
     assert "one or two measurements, not of 3" in convene("report", good, good, good).complaint
     assert "-o x.pdf must end in .html" in convene("report", good, "-o", "x.pdf").complaint
-    assert "no directory" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
+    assert "does not exist" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
     assert "did you mean osu" in convene("report", good, "--metric", "oso").complaint
 
 

@@ -20,7 +20,7 @@ def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_root_may(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
-    assert "only root may" in convene("cluster", "up", "--nodes", 2).complaint
+    assert "needs root" in convene("cluster", "up", "--nodes", 2).complaint
     assert not state.RUNS.exists()
 
 
@@ -51,13 +51,13 @@ def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
     [
         (("up", "--nodes", 2, "--rate", "fast"), "--rate 'fast'"),
         (("up", "--nodes", 2, "--delay", "soon"), "--delay 'soon'"),
-        (("up", "--nodes", 2, "--groups", 3), "fewer --groups"),
-        (("up", "--nodes", 4, "--groups", 2), "belong together"),
+        (("up", "--nodes", 2, "--groups", 3), "try fewer groups"),
+        (("up", "--nodes", 4, "--groups", 2), "are used together"),
         (("up", "--nodes", 2, "--name", "../x"), "--name '../x'"),
         (("up", "--nodes", 1000), "--nodes"),
         (("run", "--", "true"), "convene cluster up"),
         (("run", "--name", "racks", "--", "true"), "convene cluster up --name racks"),
-        (("run", "--delay", "1ms", "--", "true"), "say --nodes"),
+        (("run", "--delay", "1ms", "--", "true"), "add --nodes"),
     ],
 )
 def test_wrong_requests(convene: Convene, words: tuple[object, ...], part: str) -> None:
@@ -70,7 +70,7 @@ def test_without_a_cluster_there_is_nothing_to_do(convene: Convene) -> None:
     assert convene("cluster", "status", "--json").json == []
     done = convene("cluster", "down")
     assert done.status == 0
-    assert "nothing to do" in done.err
+    assert "there is no cluster" in done.err
 
 
 def test_one_whose_machine_was_restarted_is_cleared_away(convene: Convene) -> None:

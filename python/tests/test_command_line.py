@@ -100,7 +100,7 @@ def test_old_export_and_old_skeletons(convene: Convene, tmp_path: Path) -> None:
         (
             ("simulate", "sweep", "bcast", "--platform", "yahoo", "-p", "4", "--rivals", "ompi"),
             "--baselines",
-            "--engine smpi, too",
+            "add --engine smpi",
         ),
     ],
 )

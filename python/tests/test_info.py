@@ -26,5 +26,5 @@ def test_a_page_is_drawn(convene: Convene, tmp_path: Path) -> None:
 
 
 def test_a_program_without_an_mpi_is_refused(convene: Convene) -> None:
-    assert "does not use an MPI" in convene("info", "true").complaint
-    assert "cannot be found" in convene("info", "no-such-program").complaint
+    assert "cannot detect the MPI of true" in convene("info", "true").complaint
+    assert "program 'no-such-program' not found" in convene("info", "no-such-program").complaint

@@ -52,7 +52,7 @@ def test_a_time_follows_from_a_platform(convene: Convene) -> None:
     ("layout", "partition", "sentence"),
     [
         ("node0\n", "1: 0 1\n", "line 1: 'node0' is no process"),
-        ("# nothing\n", "1: 0 1\n", "says nothing"),
+        ("# nothing\n", "1: 0 1\n", "has no effect"),
         ("a 0\n", "\n2: 0 1 1\n", "line 2: '2: 0 1 1' is no column"),
         ("a 0\n", "2: 0 1\n", "column 0 of the partition is 1 blocks high"),
         ("a 0\nb 0\n", "2: 0 2\n", "rectangles for 1 of 2 processes"),
@@ -65,13 +65,14 @@ def test_wrong_files(convene: Convene, tmp_path: Path, layout: str, partition: s
 
 
 def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
-    assert "cannot be read" in convene("kernel", "summa", tmp_path / "no", tmp_path / "no").complaint
+    assert "cannot read" in convene("kernel", "summa", tmp_path / "no", tmp_path / "no").complaint
     assert "did you mean summa?" in convene("kernel", "suma", *files("config1", "config1")).complaint
     assert "two files" in convene("kernel", "summa").complaint
     assert "-p 8" in convene("kernel", "shared_reduce").complaint
-    assert "--procs does not go with summa" in convene("kernel", "summa", "-p", 4).complaint
+    assert "--procs cannot be combined with summa" in convene("kernel", "summa", "-p", 4).complaint
     assert (
-        "--block does not go with shared_bcast" in convene("kernel", "shared_bcast", "--block", 4).complaint
+        "--block cannot be combined with shared_bcast"
+        in convene("kernel", "shared_bcast", "--block", 4).complaint
     )
     assert "--degree must be a whole number from 1 to 4" in (
         convene("kernel", "shared_bcast", "-p", 4, "--degree", 5).complaint
@@ -81,7 +82,7 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
             convene("kernel", "shared_bcast", "-p", 4, "--segment", size).complaint
         )
     assert (
-        "--degree does not go with in_situ_reduce"
+        "--degree cannot be combined with in_situ_reduce"
         in convene("kernel", "in_situ_reduce", "-p", 4, "--degree", 3).complaint
     )
 

@@ -20,14 +20,14 @@ LAYERS = (
     "plots",  # Matplotlib style and axes
     "mpi",  # stacks, launchers, processes
     "cluster",  # emulated nodes
-    "verify",  # symbolic plays
+    "verify",  # symbolic checks
     "simulate",  # platforms, cases, sweeps, SMPI
     "model",  # fits, predictions, winners
     "bench",  # measurements and their reports
     "tune",  # measured choices and wisdom files
     "info",  # the machine and its MPIs
     "trace",  # recordings and lateness
-    "run",  # unmodified programs, accounts
+    "run",  # unmodified programs, profiles
     "studies",  # experiments of the sources
     "cli",  # application, options, commands
     "operations",  # the module for programs that use mpi4py

@@ -397,18 +397,18 @@ def test_what_the_program_says(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-n", 1], "-n must be from 2 to 4096, not 1: a message has two ends"),
+        (["-n", 1], "-n 1 is out of range; give 2 to 4096 ranks"),
         (["-n", 2, "-o", "here.txt"], "-o here.txt must end in .json"),
         (
             ["-n", 2, "--plots", "/no/such"],
-            "there is no directory /no/such for --plots: No such file or directory",
+            "cannot create the directory --plots /no/such: No such file or directory",
         ),
-        (["-n", 2, "--fit-to", "binomial"], "--fit-to 'binomial' is no use of allgather, alltoall, bcast"),
+        (["-n", 2, "--fit-to", "binomial"], "invalid --fit-to 'binomial'; give COLLECTIVE=ALGORITHM"),
         (
             ["-n", 3, "--fit-to", "allgather=recursive_doubling"],
             "needs a number of processes that is a power",
         ),
-        (["-n", 2, "--largest", "8"], "--largest must be from 64 bytes to 1 GiB, not 8"),
+        (["-n", 2, "--largest", "8"], "--largest 8 is out of range; give 64 bytes to 1 GiB"),
     ],
 )
 def test_wrong_requests(convene: Convene, words: list[Any], sentence: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from convene.run import accounts, report
+from convene.run import profiles, report
 
 
 def tally(**changes: Any) -> dict[str, Any]:
@@ -34,11 +34,11 @@ def write(directory: Path, rank: int, phases: list[dict[str, Any]], usage: dict[
     }
     if usage:
         value["progress_thread"] = usage
-    (directory / f"account-{rank}-{rank}.json").write_text(json.dumps(value))
+    (directory / f"profile-{rank}-{rank}.json").write_text(json.dumps(value))
 
 
 def run_of(directory: Path) -> report.Run:
-    return report.Run(["mpirun", "a"], "", "", "mpich", 0, 2.0, accounts.read(directory))
+    return report.Run(["mpirun", "a"], "", "", "mpich", 0, 2.0, profiles.read(directory))
 
 
 def test_forecasts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_forecasts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
         usage,
     )
     run = run_of(tmp_path)
-    bdr, bslb = run.accounts.phases
+    bdr, bslb = run.profiles.phases
     assert (bdr.runs, bdr.forecasts) == (20, 16)
     assert bdr.error_per_forecast == pytest.approx(0.01)
     assert bdr.seconds_per_phase == pytest.approx(0.2)
@@ -63,7 +63,7 @@ def test_forecasts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
     assert "a thread in 2 ranks used 10 ms" in said[2]
     assert "0.5 % of the run" in said[2]
     assert run.as_json()["progress_thread"] == {"ranks": 2, "ran": 2, "cpu_seconds": pytest.approx(0.02)}
-    (first, *_) = run.accounts.phases
+    (first, *_) = run.profiles.phases
     assert first.as_json()["early_messages"] == 50
 
 
@@ -78,4 +78,4 @@ def test_a_thread_that_could_not_run_is_not_counted(tmp_path: Path) -> None:
     write(tmp_path, 0, [], {"ran": False, "cpu_seconds": 0.0, "polls": 0})
     run = run_of(tmp_path)
     assert report.forecast_sentences(run) == []
-    assert run.accounts.background.as_json()["ran"] == 0
+    assert run.profiles.background.as_json()["ran"] == 0

@@ -214,7 +214,7 @@ def test_a_file_of_ones_own(convene: Convene, tmp_path: Path) -> None:
         "--json",
     )
     assert seconds(convene(*arguments, "--nodes", 1), "bruck") == pytest.approx([0.003] * 4)
-    assert "say on how many nodes" in convene(*arguments).complaint
+    assert "the number of nodes is missing" in convene(*arguments).complaint
     listed = convene(*arguments, "--mapping", "0,0,1,1,1").json
     assert listed["machine"] == "node:2 core:3"
     path.write_text(path.read_text().replace('"ms"', '"m"'))
@@ -229,7 +229,7 @@ def test_models_are_named(convene: Convene) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--nodes", 2), "a time needs parameters: --platform cervino|chic|curie|fermi|lusitania"),
+        (("--nodes", 2), "needs model parameters; give --platform cervino|chic|curie|fermi|lusitania"),
         (("--platform", "metropolsi"), "there is no platform 'metropolsi'; did you mean metropolis?"),
         (("--platform", "curie"), "the platform 'curie' has no parameters taulop for the channel 'network'"),
         (("--platform", "metropolis", "-m", "loggps"), "no parameters loggp with S for the channel 'memory'"),
@@ -237,11 +237,11 @@ def test_models_are_named(convene: Convene) -> None:
         (("--platform", "curie", "-m", "hockney", "--bytes", "4KB"), "'4KB' is not a size"),
         (("--platform", "curie", "-m", "hockney", "--mapping", "spiral"), "spiral"),
         (("--platform", "curie", "-m", "hockney", "--root", 1), "allgather has no root; leave out --root 1"),
-        (("--platform", "curie", "-a", "native"), "Convene has no schedule of native"),
+        (("--platform", "curie", "-a", "native"), "native has no schedule"),
         (("--platform", "metropolis", "--machine", "node:2 core:2"), "8 processes do not fit"),
-        (("--machine", "node:2 core:4", "--nodes", 2), "--machine says how many nodes there are"),
-        (("--expression",), "say on how many nodes"),
-        (("--expression", "--mapping", "0,0,x,1"), 'the placement "0,0,x,1" is not known (at "x")'),
+        (("--machine", "node:2 core:4", "--nodes", 2), "--machine already defines the number of nodes"),
+        (("--expression",), "the number of nodes is missing"),
+        (("--expression", "--mapping", "0,0,x,1"), 'the placement "0,0,x,1" is unknown (at "x")'),
         (("--nodes", 9), "--nodes must be a whole number from 1 to 8, not '9'"),
         (("--nodes", 2, "--latex"), "--latex is for --expression"),
         (("--nodes", 2, "--transport", "rdma"), "--transport is for --expression and --compare"),
@@ -249,9 +249,9 @@ def test_models_are_named(convene: Convene) -> None:
         (("--nodes", 2, "--compare", "ring", "rign"), "did you mean ring"),
         (
             ("--nodes", 2, "--compare", "ring", "bruck", "-m", "loggp"),
-            "--model does not go with --compare, which is τ-Lop's for any size; leave it out",
+            "--model cannot be combined with --compare, which uses τ-Lop and any size; leave it out",
         ),
-        (("--nodes", 2, "--expression", "--bytes", "8"), "--bytes does not go with --expression"),
+        (("--nodes", 2, "--expression", "--bytes", "8"), "--bytes cannot be combined with --expression"),
         (("--platform", "lusitania", "--nodes", 2), "'lusitania' is of one node and has no network"),
         (("--platform", "lusitania", "--machine", "rack:2 node:1 core:4"), "has no network"),
     ],
@@ -271,13 +271,13 @@ def test_packing_is_before_and_behind(convene: Convene, tmp_path: Path) -> None:
     model = {"time_unit": "s", "channels": [channel]}
     timed = (*one, "--nodes", 1, "--platform", path, "--bytes", 8, "--json")
     path.write_text(json.dumps({"name": "mine", "model": model}))
-    assert "does not say what packing costs (model.packing)" in convene(*timed).complaint
+    assert "has no cost of packing (model.packing)" in convene(*timed).complaint
     path.write_text(json.dumps({"name": "mine", "model": {**model, "packing": {"fixed": 2, "per_byte": 1}}}))
     assert seconds(convene(*timed), "binomial") == [1 + 2 * 4 + 2 * 10]
     assert convene(*timed).json["packed"] is True
     assert "--packed is for --model taulop" in convene(*timed, "-m", "hockney").complaint
     assert (
-        "--packed does not go with --compare"
+        "--packed cannot be combined with --compare"
         in convene(
             "predict", "allgather", "-p", 4, "--nodes", 1, "--packed", "--compare", "ring", "bruck"
         ).complaint
@@ -307,7 +307,7 @@ def test_shared_places_have_their_own_transfers(convene: Convene, tmp_path: Path
 def test_a_barrier_has_no_bytes(convene: Convene) -> None:
     arguments = ("predict", "barrier", "-p", 4, "--nodes", 2, "--platform", "curie", "-m", "hockney")
     assert convene(*arguments).status == 0
-    assert "--bytes does not go with a barrier" in convene(*arguments, "--bytes", 8).complaint
+    assert "--bytes cannot be combined with a barrier" in convene(*arguments, "--bytes", 8).complaint
 
 
 def test_equals_change_places_nowhere(convene: Convene) -> None:
@@ -403,7 +403,7 @@ def test_costs_of_mappings(convene: Convene) -> None:
 def test_what_cannot_be_shown_together(convene: Convene) -> None:
     where = ("predict", "allgather", "--platform", "curie", "-p", 4)
     assert convene(*where, "--winners", "--tune").complaint == (
-        "--winners and --tune show different things; take one of them"
+        "--winners and --tune are different views; give one of them"
     )
     words = (
         "predict",

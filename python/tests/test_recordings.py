@@ -92,7 +92,7 @@ def test_who_was_late_and_what_it_cost(tmp_path: Path) -> None:
     assert [row.inside for row in summary.ranks] == pytest.approx([2.4, 2.4, 0.4])
     assert summary.waiting == pytest.approx(4.0)
     assert calls.kind.algorithm == "ring"
-    assert np.isnan(calls.gain).all()  # never balanced: nobody knows what a call takes then
+    assert np.isnan(calls.gain).all()  # never balanced: the time of a balanced call is unknown
 
 
 def test_gain_is_the_absorption_against_the_most_balanced_calls(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_clocks_that_were_never_compared_are_said(tmp_path: Path) -> None:
     path.write_bytes(json.dumps(value).encode() + b"\n" + rest)
     recording = recordings.read(tmp_path)
     assert recording.calls == 0
-    assert any("clocks of their members were never compared" in said for said in recording.messages)
+    assert any("members were not synchronised" in said for said in recording.messages)
 
 
 def test_only_calls_that_all_have_are_compared(tmp_path: Path) -> None:
@@ -227,12 +227,12 @@ def test_two_runs_in_one_directory(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["nowhere"], "neither a directory with a recording nor a program"),
-        (["."], "has no recording"),
+        (["."], "contains no recording"),
         (["--export", "t.txt", "."], "--export t.txt must end in .json"),
         (["--picture", "t.png", "."], "--picture t.png must end in .svg"),
-        (["--arrivals", "nowhere/t.txt", "."], "there is no directory nowhere"),
-        (["--site", "1", "."], "add --arrivals FILE"),
-        (["--use", "allgather=ring", "."], "for a program that is run"),
+        (["--arrivals", "nowhere/t.txt", "."], "the directory nowhere does not exist"),
+        (["--site", "1", "."], "for --arrivals FILE"),
+        (["--use", "allgather=ring", "."], "for running a program"),
         (["--use", "allgather=rong", "--", "true"], "rong"),
     ],
 )
@@ -254,7 +254,7 @@ def test_trace_tells_and_exports(convene: Convene, tmp_path: Path) -> None:
     done = convene("trace", folder, "--export", chrome, "--arrivals", arrivals, "--picture", picture)
     assert done.status == 0, done.err
     assert "rank 2 (100%)" in done.out
-    assert "rank 2 arrived last at 4 of its 4 calls, and 100% of all waiting was for it" in done.out
+    assert "rank 2 arrived last in 4 of its 4 calls, and caused 100% of all waiting" in done.out
     told = json.loads(chrome.read_text())
     slices = [event for event in told["traceEvents"] if event["ph"] == "X"]
     assert sum(event["name"] == "allgather" for event in slices) == 12
@@ -300,7 +300,7 @@ def test_trace_as_json(convene: Convene, tmp_path: Path) -> None:
     assert told["sites"][0]["lateness_by_rank"] == pytest.approx([0, 0, 0.5])
     done = convene("trace", tmp_path, "--site", 2, "--arrivals", tmp_path / "t.txt")
     assert done.status == 2
-    assert "--site is a number from 1 to 1, not 2" in done.err
+    assert "--site 2 is out of range; give a number from 1 to 1" in done.err
 
 
 def test_names_of_places() -> None:
@@ -321,8 +321,8 @@ def test_names_of_places() -> None:
 
 def test_run_refuses_what_it_cannot_record_to(convene: Convene, tmp_path: Path) -> None:
     write_all(tmp_path)
-    assert "has the recordings of another run" in convene("run", "--record", tmp_path, "--", "true").err
+    assert "contains the recordings of another run" in convene("run", "--record", tmp_path, "--", "true").err
     done = convene("run", "--record", tmp_path / "a" / "b", "--", "true")
     assert done.status == 2
-    assert "the recordings cannot be put into" in done.err
+    assert "cannot create the directory" in done.err
     assert convene("run", "--record", tmp_path / "recording-1000-0.bin", "--", "true").status == 2

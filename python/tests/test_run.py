@@ -22,7 +22,7 @@ OPEN_MPI = "mpirun (Open MPI) 5.0.11"
 MPICH = "HYDRA build details:\n    Version:  5.0.2"
 INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260626"
 
-# Writes the account that a rank of a real program would write, and ends with a status.
+# Writes the profile that a rank of a real program would write, and ends with a status.
 PROGRAM = """#!{python}
 import json, os, sys
 
@@ -32,11 +32,11 @@ chosen = os.environ.get("CONVENE_USE", "").partition("=")[2] or "native"
 record = {{"collective": "allgather", "algorithm": chosen, "reason": "forced",
           "bytes_per_block": 100.0, "calls": 10, "seconds_total": 0.001 * (rank + 1), "seconds_min": 0.0,
           "seconds_max": 0.001}}
-account = {{"rank": rank, "procs": procs, "stack": "openmpi", "library_version": "A\\nB", "host": "here",
+profile = {{"rank": rank, "procs": procs, "stack": "openmpi", "library_version": "A\\nB", "host": "here",
            "communicators": [{{"procs": procs, "nodes": 1, "records": [record]}}],
            "messages": ["rule 1 of r.json is skipped"]}}
-path = os.path.join(os.environ["CONVENE_ACCOUNT_DIR"], f"account-{{os.getpid()}}-{{rank}}.json")
-text = json.dumps(account)
+path = os.path.join(os.environ["CONVENE_PROFILE_DIR"], f"profile-{{os.getpid()}}-{{rank}}.json")
+text = json.dumps(profile)
 with open(path, "w") as file:
     file.write(text[:40] if rank in {broken} else text)
 sys.exit(status)
@@ -98,15 +98,15 @@ def test_the_programs_status_is_ours(
     command = ("--", make_launcher(OPEN_MPI), "-n", 2, make_program(status=7, broken=(1,)))
     done = convene("run", "--stack", "openmpi", *command)
     assert done.status == 7
-    assert "1 of 2 ranks have written no account, or only a part of one" in done.err
+    assert "1 of 2 ranks have written no profile, or only a part of one" in done.err
 
 
 @pytest.mark.usefixtures("libraries")
-def test_no_account_at_all(convene: Convene, make_launcher: MakeLauncher) -> None:
+def test_no_profile_at_all(convene: Convene, make_launcher: MakeLauncher) -> None:
     done = convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "true")
     assert done.status == 0
-    assert "no rank has written an account: the program made none of the calls that Convene knows" in done.err
-    assert "since the program failed" in convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "false").err
+    assert "no rank wrote a profile: the program made no calls that Convene intercepts" in done.err
+    assert "because the program failed" in convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "false").err
 
 
 @pytest.mark.usefixtures("libraries")
@@ -115,11 +115,11 @@ def test_the_last_line_repeats_why_a_program_was_ended(
 ) -> None:
     why = "allgather=recursive_doubling needs a power of two; rules skip such calls (--rules FILE)"
     program = tmp_path / "refused"
-    program.write_text(f'#!/bin/sh\necho "{why}" > "$CONVENE_ACCOUNT_DIR/refusal-$$.txt"\nexit 2\n')
+    program.write_text(f'#!/bin/sh\necho "{why}" > "$CONVENE_PROFILE_DIR/refusal-$$.txt"\nexit 2\n')
     program.chmod(0o755)
     done = convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, program)
     last = " ".join(done.err.split())
-    assert last.endswith(f"no rank has written an account, since Convene ended the program: {why}")
+    assert last.endswith(f"no rank wrote a profile, because Convene ended the program: {why}")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_the_ranks_get_the_library(
     assert told["variables"]["CONVENE_LOG"] == "info"
     assert told["arguments"][0] == options
     assert told["arguments"][-3:] == ["-n", "1", "true"]
-    assert not Path(told["variables"]["CONVENE_ACCOUNT_DIR"]).exists()  # cleaned up
+    assert not Path(told["variables"]["CONVENE_PROFILE_DIR"]).exists()  # cleaned up
 
 
 @pytest.mark.usefixtures("libraries")
@@ -175,15 +175,27 @@ def test_every_program_of_several_gets_it(convene: Convene, make_launcher: MakeL
 def test_what_the_user_has_set_stays(
     convene: Convene, make_launcher: MakeLauncher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("CONVENE_ACCOUNT_DIR", str(tmp_path))
+    monkeypatch.setenv("CONVENE_PROFILE_DIR", str(tmp_path))
     monkeypatch.setenv("CONVENE_EXECUTE", "dynamic")
     monkeypatch.setenv("CONVENE_USE", "allgather=recursive-doubling")
     launcher = make_launcher(MPICH)
     convene("run", "--", launcher, "-n", 1, "true")
-    assert launcher.told["variables"]["CONVENE_ACCOUNT_DIR"] == str(tmp_path)
+    assert launcher.told["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
     assert launcher.told["variables"]["CONVENE_EXECUTE"] == "dynamic"
     assert launcher.told["variables"]["CONVENE_USE"] == "allgather=recursive_doubling"
     assert tmp_path.is_dir()
+
+
+@pytest.mark.usefixtures("libraries")
+def test_the_former_name_of_the_profile_directory(
+    convene: Convene, make_launcher: MakeLauncher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CONVENE_ACCOUNT_DIR", str(tmp_path))
+    launcher = make_launcher(MPICH)
+    done = convene("run", "--", launcher, "-n", 1, "true")
+    assert done.err.count("CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR") == 1
+    assert launcher.told["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
+    assert "CONVENE_ACCOUNT_DIR" not in launcher.told["variables"]
 
 
 @pytest.mark.parametrize(
@@ -192,15 +204,15 @@ def test_what_the_user_has_set_stays(
         ((), "Missing argument"),
         (
             ("--", "mpirun-that-is-not-there", "-n", "2", "true"),
-            "the launcher 'mpirun-that-is-not-there' cannot",
+            "launcher 'mpirun-that-is-not-there' not found",
         ),
-        (("--", "no-such-program"), "the program 'no-such-program' cannot be found"),
-        (("--", "true"), "it cannot be told which MPI 'true' uses; say --stack openmpi"),
+        (("--", "no-such-program"), "program 'no-such-program' not found"),
+        (("--", "true"), "cannot detect the MPI of 'true'; give --stack openmpi"),
         (
             ("--use", "allgather=sparbti", "--", "true"),
             "there is no allgather algorithm 'sparbti'; did you mean sp",
         ),
-        (("--use", "sparbit", "--", "true"), "write the collective first, as in allgather=sparbit"),
+        (("--use", "sparbit", "--", "true"), "give the collective first, as in allgather=sparbit"),
         (
             ("--use", "allgather=ring", "--use", "allgather=bruck", "--", "true"),
             "allgather is given two algorithms",
@@ -209,9 +221,9 @@ def test_what_the_user_has_set_stays(
         (("--stack", "ompi", "--", "true"), "there is no stack 'ompi'"),
         (
             ("--report", "report.pdf", "--", "true"),
-            "a report is a .json or .html file, and 'report.pdf' is neither",
+            "invalid --report 'report.pdf'; its name must end in .json or .html",
         ),
-        (("--report", "no/such/report.html", "--", "true"), "there is no directory no/such"),
+        (("--report", "no/such/report.html", "--", "true"), "the directory no/such does not exist"),
         (("--speed", "--", "true"), "--speed"),
     ],
 )
@@ -260,7 +272,7 @@ def test_nothing_starts_when_the_request_is_wrong(
     assert convene("run", "--stack", "mpich", "--", launcher, "-n", 1, "true").status == 2
     (libraries / "libconvene-preload-openmpi.so").unlink()
     assert (
-        "there is no libconvene-preload-openmpi.so"
+        "libconvene-preload-openmpi.so not found"
         in convene("run", "--", launcher, "-n", 1, "true").complaint
     )
     assert not launcher.record.exists()
@@ -270,9 +282,12 @@ def test_nothing_starts_when_the_request_is_wrong(
 def test_an_mpi_that_does_not_match(convene: Convene, make_launcher: MakeLauncher) -> None:
     launcher = make_launcher(OPEN_MPI)
     complaint = convene("run", "--stack", "abi", "--", launcher, "-n", 1, "true").complaint
-    assert complaint == f"--stack abi does not fit {launcher}, which belongs to Open MPI; say --stack openmpi"
+    assert complaint.startswith(
+        f"--stack abi does not match {launcher}, which belongs to Open MPI; give --stack "
+    )
+    assert complaint.endswith("--stack openmpi")
     stranger = make_launcher("spacelaunch 1.0")
-    assert "does not say which MPI it belongs to" in convene("run", "--", stranger, "-n", 1, "true").complaint
+    assert "does not name its MPI" in convene("run", "--", stranger, "-n", 1, "true").complaint
     assert convene("run", "--stack", "mpich", "--", stranger, "-n", 1, "true").status == 0
 
 

@@ -115,7 +115,7 @@ def test_a_schedule_has_its_own_call(convene: Convene, schedule: Path) -> None:
     assert "for 4 processes; say so with -p" in complaint(*SWEEP[:4], "yahoo", "-p", 8, *BRUCK)
     assert "for 4 processes; say so with -p" in complaint(*PREDICT[:4], "-p", 8, "--nodes", 2, *BRUCK)
     assert "not of bcast" in complaint("predict", "bcast", *PREDICT[2:])
-    assert "--procs does not go with --schedule" in complaint("verify", "--procs", "8")
+    assert "--procs cannot be combined with --schedule" in complaint("verify", "--procs", "8")
     assert "leave out allgather" in complaint("verify", "allgather")
     assert "--winners" in complaint(*PREDICT, "--winners")
     assert "has no operator" in complaint("verify", "--non-commutative")

@@ -141,8 +141,8 @@ def test_every_algorithm_plays_to_its_end_in_its_order(collective: str, procs: i
             continue
         arrivals = (tuple(1e-6 * (rank % 3) for rank in range(procs)),)
         case = Case(collective, name, procs, (0, 8, 4096), machine, ",".join("0" * procs), arrivals)
-        free = case.play()
-        ordered = replace(case, ordered=True).play()
+        free = case.simulate()
+        ordered = replace(case, ordered=True).simulate()
         assert [run["messages"] for (run,) in ordered] == [run["messages"] for (run,) in free]
 
 
@@ -210,14 +210,14 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
         ),
         (("sweep", "allgather", "--platform", "none.json", "-p", 4), "none.json cannot be read"),
         (("sweep", "allgathr", *YAHOO), "there is no collective 'allgathr'"),
-        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be a whole number from 1 to"),
+        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "is out of range; give 1 to"),
         (
             ("sweep", "allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
             "needs a number of processes that is a power of two, not 6",
         ),
         (
             ("sweep", "allgather", *YAHOO, "--algorithms", "native"),
-            "Convene has no schedule of native",
+            "native has no schedule to simulate",
         ),
         (("sweep", "allgather", *YAHOO, "--arrivals", "late:4:1s"), "rank 4"),
         (("sweep", "allgather", *YAHOO, "--arrivals", "uniform:x"), "uniform:x"),
@@ -241,17 +241,17 @@ def test_more_ranks_than_cores_share_them(convene: Convene, platform: Path) -> N
             ("sweep", "allgather", *YAHOO, "-o", "run.txt"),
             "-o run.txt must end in .json",
         ),
-        (("sweep", "bcast", *YAHOO, "--root", 4), "the root must be below"),
+        (("sweep", "bcast", *YAHOO, "--root", 4), "root 4 is out of range (4 processes)"),
         (
             ("sweep", "allgather", *YAHOO, "--root", 0),
-            "--root does not go with allgather",
+            "--root cannot be combined with allgather",
         ),
         (
             ("sweep", "barrier", *YAHOO, "--sizes", 8),
-            "--sizes does not go with barrier",
+            "--sizes cannot be combined with barrier",
         ),
-        (("sweep", "allgather", *YAHOO, "--critical-path"), "goes into the JSON"),
-        (("export", "yahoo", "-p", 4, "-o", "no/such/a.xml"), "there is no directory no/such"),
+        (("sweep", "allgather", *YAHOO, "--critical-path"), "needs JSON output"),
+        (("export", "yahoo", "-p", 4, "-o", "no/such/a.xml"), "the directory no/such does not exist"),
         (("export", "yaho", "-p", 4, "-o", "a.xml"), "did you mean yahoo"),
         (("platforms", "yaho"), "did you mean yahoo"),
         (("sweeep", "allgather"), "No such command 'sweeep'"),
@@ -290,63 +290,63 @@ def test_an_interrupted_sweep_goes_on(
         "-o",
         output,
     )
-    played: list[str] = []
-    play = Case.play
+    simulated: list[str] = []
+    simulate = Case.simulate
 
-    def play_some(case: Case, _on_play: object) -> Any:
-        if case.spec == "sparbit" and not played.count("sparbit"):
-            played.append(case.spec)
+    def simulate_some(case: Case, _on_part: object) -> Any:
+        if case.spec == "sparbit" and not simulated.count("sparbit"):
+            simulated.append(case.spec)
             raise KeyboardInterrupt
-        played.append(case.spec)
-        return play(case)
+        simulated.append(case.spec)
+        return simulate(case)
 
-    monkeypatch.setattr(Case, "play", play_some)
+    monkeypatch.setattr(Case, "simulate", simulate_some)
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 130
     assert not output.exists()
     done = [json.loads(line)[0] for line in part.read_text().splitlines()]
     assert len(done) < 3
     part.write_text(part.read_text() + '["cut o')
-    played.clear()
-    played.append("sparbit")
+    simulated.clear()
+    simulated.append("sparbit")
     assert "add --resume to complete it" in convene(*words, "--algorithms", "ring").complaint
     assert convene(*words, "--algorithms", "ring,bruck,sparbit", "--resume").status == 0
     assert not part.exists()
-    assert len(played) - 1 == 3 - len(done)
+    assert len(simulated) - 1 == 3 - len(done)
     resumed = json.loads(output.read_text())
     assert convene(*words, "--algorithms", "ring,bruck,sparbit").status == 0
     assert resumed == json.loads(output.read_text())
 
 
 def test_a_simulation_can_be_interrupted(platform: Path) -> None:
-    """Within a play and between two; and those that come after it do not begin."""
+    """Within a simulation and between two; and those that come after it do not begin."""
     has_begun = threading.Event()
     read = _core.SimulatedPlatform(platform.read_text(), str(platform))
 
-    def play(plays: int) -> list[Any]:
+    def simulate(runs: int) -> list[Any]:
         request = _core.SimulationRequest(
-            collective="allgather", spec="ring", procs=16, sizes=[8.0], arrivals=[[0.0] * 16] * plays
+            collective="allgather", spec="ring", procs=16, sizes=[8.0], arrivals=[[0.0] * 16] * runs
         )
         return _core.simulate(request, read, on_run=has_begun.set)
 
     with ThreadPoolExecutor(1) as pool:
-        endless = pool.submit(play, 1_000_000)
+        endless = pool.submit(simulate, 1_000_000)
         assert has_begun.wait(60)
         _core.stop_simulations(stop=True)
         with pytest.raises(RuntimeError, match="interrupted"):
             endless.result(60)
     with pytest.raises(RuntimeError, match="interrupted"):
-        play(1)
+        simulate(1)
     _core.stop_simulations(stop=False)
-    assert len(play(2)) == 2
+    assert len(simulate(2)) == 2
 
 
 class ManySimulations(Case):
     """Of which each ends soon, as in a skeleton or some studies."""
 
-    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Any]]:
+    def simulate(self, on_part: Callable[[], None] | None = None) -> list[list[Any]]:
         one = replace(self, arrivals=self.arrivals[:1])
-        for _ in range(self.plays):
-            Case.play(one, on_play)
+        for _ in range(self.parts):
+            Case.simulate(one, on_part)
         return []
 
 
@@ -365,12 +365,12 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
     try:
         with pytest.raises(KeyboardInterrupt):
-            sweeps.play_all(cases, stop)
+            sweeps.simulate_all(cases, stop)
     finally:
         signal.signal(signal.SIGINT, before)
     assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
     assert len(told) < 1_000_000
-    assert Case.play(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
+    assert Case.simulate(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
 
 
 def test_a_refused_request_is_not_in_the_way_of_the_right_one(
@@ -389,7 +389,7 @@ def test_what_was_done_counts_for_the_same_question_only(
     )
     journal = Journal(tmp_path / "run.json.part")
     journal.begin()
-    journal.add(case, case.play())
+    journal.add(case, case.simulate())
     again = Journal(journal.path)
     again.read()
     assert Journal.key(case) in again.known
@@ -401,14 +401,14 @@ def test_too_many_processes_are_refused_before_anything_is_played(convene: Conve
     kept = tmp_path / "kept.json"
     words = ("--platform", "curie", "-p", 4096, "--algorithms", "binomial,ring", "--sizes", 8, "-o", kept)
     refused = convene("simulate", "sweep", "reduce", *words)
-    assert "simulating ring on 4096 processes means about 50327306 steps" in refused.complaint
+    assert "simulating ring on 4096 processes needs about 50327306 steps" in refused.complaint
     assert not kept.with_name("kept.json.part").exists()
 
 
 def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene) -> None:
     words = ("simulate", "sweep", "gather", "--platform", "curie", "-p", 2048, "--root", 5000, "--sizes", 8)
     for more in ((), ("--algorithms", "binomial")):
-        assert "the root must be below the number of processes, 2048" in convene(*words, *more).complaint
+        assert "is out of range (2048 processes)" in convene(*words, *more).complaint
 
 
 @pytest.mark.parametrize(
@@ -417,8 +417,8 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
         (("--platform", "yahoo"), "No such option: --platform"),
         (("--sizes", 8), "No such option: --sizes"),
         (("allgather",), "unexpected extra argument"),
-        (("--figure", "/nowhere/x.svg"), "there is no directory /nowhere"),
-        (("-p", 0), "-p must be from 1"),
+        (("--figure", "/nowhere/x.svg"), "the directory /nowhere does not exist"),
+        (("-p", 0), "is out of range; give 1 to"),
         (("-p", 1), "needs at least two ranks"),
     ],
 )
@@ -472,7 +472,7 @@ def test_all_algorithms_are_those_that_are_possible(
     words = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 8, "--sizes", 8, "--json")
     done = convene(*words)
     assert done.status == 0
-    assert "ring is left out: too many steps" in done.err
+    assert "leaving out ring: too many steps" in done.err
     assert done.json["options"]["left_out"] == refused
     names = [contender["name"] for contender in done.json["sizes"][0]["contenders"]]
     assert "ring" not in names
@@ -482,7 +482,7 @@ def test_all_algorithms_are_those_that_are_possible(
 
 @pytest.mark.parametrize("spec", ["recursive_doubling", "bruck", "bruck;ports=3", "dissemination"])
 def test_one_schedule_stands_for_all(spec: str, platform: Path) -> None:
-    """Blocks that are given one by one are played with a schedule for each rank."""
+    """Blocks that are given one by one are simulated with a schedule for each rank."""
     procs = 4096
     machine = platforms.load_platform(str(platform)).with_nodes(procs // 2)
     arrivals = [[1e-6 * (rank * 7 % 13) for rank in range(procs)]]
@@ -507,7 +507,7 @@ def test_large_plans_are_counted_whole() -> None:
     # A ring of reductions plans for all parts at once: two schedules for so many ranks would take the memory.
     assert "steps" in refusal("allreduce", "prr", 65536)
     # Hours, for as many steps as there are ranks.
-    assert "building schedules for about" in refusal("scatter", "sbn", 1 << 18)
+    assert "time to build schedules" in refusal("scatter", "sbn", 1 << 18)
     # The middle of a tree has more to do than most.
     for collective in ("bcast", "gather", "scatter", "reduce"):
         assert refusal(collective, "binomial", 1 << 20) == ""
@@ -543,7 +543,7 @@ def test_seeds_have_noise_of_their_own(convene: Convene, platform: Path) -> None
 
 
 def test_a_platform_is_read_once(convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the number of algorithms, sizes and plays; and nothing else takes its text."""
+    """Whatever the number of algorithms, sizes and runs; and nothing else takes its text."""
     read: list[str] = []
     core = _core.SimulatedPlatform
 

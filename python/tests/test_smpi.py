@@ -58,7 +58,7 @@ def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
     long = ((0.0,) * 16,) * 100_000
     case = smpi.SmpiCase("allgather", "ring", 16, (8,), machine, "sequential", long)
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(case.play)
+        running = pool.submit(case.simulate)
         while not smpi.SmpiCase.running:
             time.sleep(0.01)
         time.sleep(0.3)
@@ -67,20 +67,20 @@ def test_a_run_in_smpi_can_be_interrupted(platform: Path) -> None:
             running.result(60)
     assert not smpi.SmpiCase.running
     with pytest.raises(RequestError, match="SMPI could not run ring"):
-        case.play()  # one that just begins
+        case.simulate()  # one that just begins
     smpi.SmpiCase.stop(stop=False)
 
 
 @needs_simgrid
 @pytest.mark.parametrize("collective", ["allgather", "gather", "scatter", "bcast", "reduce"])
-def test_the_player_and_the_executor_agree(convene: Convene, platform: Path, collective: str) -> None:
+def test_the_simulator_and_the_executor_agree(convene: Convene, platform: Path, collective: str) -> None:
     """Two independent simulations, and in one of them the code that runs in programs."""
     names = "binomial" if collective != "allgather" else "ring,recursive_doubling,bruck"
     arguments = ("-p", 8, "--sizes", "8,1KiB,32KiB", "--algorithms", names, "--mapping", "0,1,2,3,4,5,6,7")
-    played = times(simulate(convene, collective, platform, *arguments, "--contention", "maxmin"))
+    simulated = times(simulate(convene, collective, platform, *arguments, "--contention", "maxmin"))
     run = times(simulate(convene, collective, platform, *arguments, "--engine", "smpi"))
     assert [set(one) for one in run] == [set(names.split(","))] * 3
-    for one, other in zip(played, run, strict=True):
+    for one, other in zip(simulated, run, strict=True):
         for name, seconds in one.items():
             assert other[name] == pytest.approx(seconds, rel=0.02), name
 
@@ -89,24 +89,24 @@ def test_the_player_and_the_executor_agree(convene: Convene, platform: Path, col
 def test_exchanges_that_share_links_agree(convene: Convene, platform: Path) -> None:
     """Two ranks a node, which exchange with those of another node, and then of a third one."""
     arguments = ("-p", 8, "--sizes", "1MiB", "--algorithms", "recursive_doubling")
-    (played,) = times(simulate(convene, "allgather", platform, *arguments, "--contention", "maxmin"))
+    (simulated,) = times(simulate(convene, "allgather", platform, *arguments, "--contention", "maxmin"))
     (run,) = times(simulate(convene, "allgather", platform, *arguments, "--engine", "smpi"))
-    assert run == pytest.approx(played, rel=0.02)
+    assert run == pytest.approx(simulated, rel=0.02)
 
 
 @needs_simgrid
 @pytest.mark.parametrize(
     ("collective", "names"), [("reduce", "local_redirect"), ("bcast", "arrival_b,arrival_nb")]
 )
-def test_what_decides_as_it_runs_agrees_with_the_player(
+def test_online_algorithms_agree_with_the_simulator(
     convene: Convene, platform: Path, collective: str, names: str
 ) -> None:
-    """In SMPI ranks decide while they run; the player has what they would do in rounds of equal length, so a
-    message may go another way: less than a tenth where delays are longer than messages."""
+    """In SMPI ranks decide while they run; the built-in simulator assumes rounds of equal
+    length, so a message may take another path: less than a tenth where delays are longer than messages."""
     arguments = ("-p", 8, "--sizes", "8,32KiB", "--algorithms", names, "--arrivals", "uniform:1ms")
-    played = times(simulate(convene, collective, platform, *arguments))
+    simulated = times(simulate(convene, collective, platform, *arguments))
     run = times(simulate(convene, collective, platform, *arguments, "--engine", "smpi"))
-    for one, other in zip(played, run, strict=True):
+    for one, other in zip(simulated, run, strict=True):
         for name, seconds in one.items():
             assert other[name] == pytest.approx(seconds, rel=0.1), name
 
@@ -123,9 +123,9 @@ def test_all_algorithms_deliver_in_smpi(
     """The program that runs there ends everything where a byte is wrong."""
     arguments = ("-p", procs, "--sizes", "100,70000", "--engine", "smpi", "--arrivals", "late:2:1ms")
     result = simulate(convene, collective, platform, *arguments)
-    played = simulate(convene, collective, platform, "-p", procs, "--sizes", 100)
+    simulated = simulate(convene, collective, platform, "-p", procs, "--sizes", 100)
     for one in times(result):
-        assert list(one) == list(times(played)[0])
+        assert list(one) == list(times(simulated)[0])
         assert all(seconds > 0 for seconds in one.values())
 
 
@@ -183,10 +183,10 @@ def test_without_simgrid_it_says_so(
     convene: Convene, platform: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ("simulate", "sweep", "allgather", "--platform", platform, "-p", 4)
-    assert "--engine smpi, too" in convene(*arguments, "--baselines", "ompi").complaint
-    assert "player" in convene(*arguments, "--engine", "plaier").complaint
+    assert "add --engine smpi" in convene(*arguments, "--baselines", "ompi").complaint
+    assert "builtin" in convene(*arguments, "--engine", "plaier").complaint
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert "install it" in convene(*arguments, "--engine", "smpi").complaint
+    assert "install SimGrid" in convene(*arguments, "--engine", "smpi").complaint
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     monkeypatch.setattr(paths, "PROGRAMS", ())
     assert "built without SimGrid" in convene(*arguments, "--engine", "smpi").complaint

@@ -114,7 +114,7 @@ def test_the_launcher_decides_where_the_program_does_not_say(monkeypatch: pytest
     assert choose(monkeypatch, [], MPICH, "abi") == "abi"
     assert choose(monkeypatch, [], SRUN, "mpich") == "mpich"
     assert choose(monkeypatch, [usage("mpich", "libmpi.so.12")], SRUN) == "mpich"
-    with pytest.raises(RequestError, match=r"cannot be told which MPI '\./app' uses; say --stack openmpi"):
+    with pytest.raises(RequestError, match=r"cannot detect the MPI of '\./app'; give --stack openmpi"):
         choose(monkeypatch, [], SRUN)
 
 

@@ -71,7 +71,7 @@ def test_a_study_in_the_executors_order(convene: Convene) -> None:
     words = ("simulate", "study", "clairvoyant", "--json")
     assert convene(*words, "--order", "compiled").json != convene(*words).json
     done = convene("simulate", "study", "mini-benchmark", "--order", "compiled")
-    assert "in the study mini-benchmark ranks begin before they arrive; leave out --order" in done.complaint
+    assert "mini-benchmark has background progress, which --order compiled excludes" in done.complaint
 
 
 def test_numbers_of_ranks_are_the_sources(convene: Convene) -> None:
@@ -114,7 +114,7 @@ def test_one_block_alone_is_a_broadcast() -> None:
         *("allgatherv", "sparbit", 16, (1000,), platform, "sequential", ((0.0,) * 16,)),
         blocks=(tuple(sparbit_simulated.blocks("broadcast", 16, 1000)),),
     )
-    ((run,),) = case.play()
+    ((run,),) = case.simulate()
     assert run["messages"] == 15
     assert run["bytes"] == 15_000
 
@@ -144,7 +144,7 @@ def test_a_forecast_and_a_background_help_bdr() -> None:
     ("others", "sentence"),
     [
         ({"forecasts": [[0, 1, 2, 3]]}, "ring uses no forecast"),
-        ({"begins": [[0.0] * 4] * 2}, "one row for each pattern"),
+        ({"begins": [[0.0] * 4] * 2}, "one row for each arrival pattern"),
         ({"begins": [[0.0] * 3]}, "4 ranks, but there are 3 start times"),
         ({"blocks": [[1.0] * 3]}, "one size for each process"),
         ({"blocks": [[1.0] * 4] * 2}, "one row for each size"),
@@ -173,10 +173,10 @@ def test_what_is_forecast_by_a_moving_average() -> None:
 
 def test_atomic_vectors_gain_from_knowing_who_is_late() -> None:
     """As in the source: the binomial tree is the slowest, Clairvoyant with the truth the fastest."""
-    played = clairvoyant_atomic.run(
-        lambda cases: [case.play() for case in cases], platforms.load_platform("curie")
+    simulated = clairvoyant_atomic.run(
+        lambda cases: [case.simulate() for case in cases], platforms.load_platform("curie")
     )
-    seconds = played["seconds"]
+    seconds = simulated["seconds"]
     assert max(seconds, key=seconds.__getitem__) == "binomial"
     assert min(seconds, key=seconds.__getitem__) == clairvoyant_atomic.TRUTH
     assert seconds["local_redirect"] < 0.97 * seconds["binomial"]

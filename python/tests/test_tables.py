@@ -15,7 +15,7 @@ from convene.base.tables import fold
 from convene.bench import metrics, sessions, terminal
 from convene.cli import platform_output
 from convene.cli.commands import tune
-from convene.run import accounts, report
+from convene.run import profiles, report
 from convene.stats.bootstrap import Estimate
 from convene.studies import registry
 from convene.tune.judge import Ratio, Verdict
@@ -95,7 +95,7 @@ def test_the_table_of_a_run(
     tmp_path: Path, check_tables: CheckTables, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for rank in range(16):
-        account = {
+        profile = {
             "rank": rank,
             "procs": 16,
             "stack": "mpich",
@@ -104,8 +104,8 @@ def test_the_table_of_a_run(
             "communicators": [{"procs": 16, "nodes": 4, "records": RECORDS}],
             "messages": [],
         }
-        (tmp_path / f"account-{100 + rank}-{rank}.json").write_text(json.dumps(account))
-    run = report.Run(["app"], "", "", "mpich", 0, 100.0, accounts.read(tmp_path))
+        (tmp_path / f"profile-{100 + rank}-{rank}.json").write_text(json.dumps(profile))
+    run = report.Run(["app"], "", "", "mpich", 0, 100.0, profiles.read(tmp_path))
 
     def show() -> str:
         report.print_summary(run)

@@ -174,16 +174,16 @@ def test_wisdom_is_merged_and_forgotten(convene: Convene, file: Path, tmp_path: 
     assert convene("wisdom", "merge", file, "--file", target).status == 0
     assert len(json.loads(target.read_text())["entries"]) == 2
     assert "1 of 2" in convene("wisdom", "forget", "bcast", "--file", target).out
-    assert "say what" in convene("wisdom", "forget", "--file", target).complaint
+    assert "nothing to remove" in convene("wisdom", "forget", "--file", target).complaint
 
 
 def test_wisdom_is_checked(convene: Convene, file: Path) -> None:
-    assert "2 entries, 0 of this processor" in convene("wisdom", "check", file).out
+    assert "2 entries, 0 for this processor" in convene("wisdom", "check", file).out
     file.chmod(0o666)
     assert convene("wisdom", "check", file).status == 2
     file.write_text("{")
     assert "not JSON" in convene("wisdom", "show", "--file", file).complaint
-    assert "there is no wisdom file" in convene("wisdom", "check", file.with_name("none")).complaint
+    assert "not found" in convene("wisdom", "check", file.with_name("none")).complaint
 
 
 def test_a_wrong_budget_is_refused(convene: Convene) -> None:

@@ -7,7 +7,7 @@ import pytest
 from convene import _core
 from convene.base import parsing
 from convene.cli.commands import verify
-from convene.verify import plays
+from convene.verify import checks
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -87,7 +87,9 @@ def test_random_forecasts(convene: Convene) -> None:
     found = convene(*arguments, "--json").json
     assert all(plan["ok"] for plan in found)
     tried = {plan["algorithm"] for plan in found if plan.get("forecasts") == 20}
-    learning = {known["name"] for known in _core.algorithms("allgather") if known["learns"] == "forecast"}
+    learning = {
+        known["name"] for known in _core.algorithms("allgather") if known["arrival_source"] == "forecast"
+    }
     assert tried == learning | {"hier", "remap"}  # which may have such parts
     row = next(line for line in convene(*arguments).out.splitlines() if " bdr " in line)
     numbers_of_segments = 4  # 1, 2, 3 and 8
@@ -111,8 +113,8 @@ def test_a_forecast_that_fails_is_said(convene: Convene, monkeypatch: pytest.Mon
 
 
 def test_forecasts_are_the_same_each_time() -> None:
-    series = [plays.random_forecast(6, number) for number in range(40)]
-    assert series == [plays.random_forecast(6, number) for number in range(40)]
+    series = [checks.random_forecast(6, number) for number in range(40)]
+    assert series == [checks.random_forecast(6, number) for number in range(40)]
     assert any(parsing.MOST_ROUNDS in forecast for forecast in series)
     assert all(len(forecast) == 6 and min(forecast) >= 0 for forecast in series)
 
@@ -159,16 +161,19 @@ def test_failures_are_said_and_the_status_is_one(convene: Convene, monkeypatch: 
         (("ring",), "there is no collective 'ring'"),
         (("allgather", "sparbti"), "there is no allgather algorithm 'sparbti'; did you mean sparbit?"),
         (("allgather", "ring", "bruck"), "there is no collective 'ring'"),
-        (("allgather", "native"), "native is the MPI library's own algorithm"),
+        (("allgather", "native"), "native algorithms have no schedule"),
         (
             ("allgather", "neighbor_exchange", "-p", "5"),
             "neighbor_exchange needs an even number of processes",
         ),
-        (("gather", "binomial", "-p", "4", "--roots", "7"), "every root of --roots 7 is above --procs"),
+        (
+            ("gather", "binomial", "-p", "4", "--roots", "7"),
+            "every root of --roots 7 is out of range for --procs",
+        ),
         (("gather", "-p", "4", "--roots", "al"), "--roots must be a whole number"),
         (("bcast", "ring"), "there is no bcast algorithm 'ring'"),
         (("-p", "1-x"), "--procs must be a whole number from 1 to 1024, not '1-x'"),
-        (("allgather", "ring", "--segments", "4"), "ring has no number of segments to set"),
+        (("allgather", "ring", "--segments", "4"), "ring has no parameter segments"),
         (("-p", "9-4"), "--procs '9-4' is empty"),
         (("-p", "0"), "--procs must be a whole number from 1 to 1024, not '0'"),
         (("-p", "1-5000"), "--procs must be a whole number from 1 to 1024, not '1-5000'"),
@@ -182,7 +187,7 @@ def test_wrong_requests(convene: Convene, words: tuple[str, ...], sentence: str)
 def test_numbers_of_segments(convene: Convene) -> None:
     found = convene("verify", "reduce", "binomial", "-p", "3", "--segments", "5,9", "--json").json
     assert {plan["parameters"]["segments"] for plan in found} == {5, 9}
-    # Where a parameter has no such value, or another one has samples of its own, these are played.
+    # Where a parameter has no such value, or another one has samples of its own, these are checked.
     found = convene("verify", "bcast", "-p", "4", "--segments", "1,6", "--json").json
     assert {plan["parameters"]["segments"] for plan in found if plan["algorithm"] == "split_binary"} == {6}
     knomial = {
@@ -200,25 +205,25 @@ def test_an_operator_that_does_not_commute(convene: Convene) -> None:
     assert {plan["collective"] for plan in found} == {
         name for name in _core.collectives() if _core.is_reduction(name)
     }
-    played = {plan["algorithm"] for plan in found if plan["collective"] == "allreduce"}
+    checked = {plan["algorithm"] for plan in found if plan["collective"] == "allreduce"}
     able = {known["name"] for known in _core.algorithms("allreduce") if not known["commutative_only"]}
-    assert played == able - {"native", "remap"}
+    assert checked == able - {"native", "remap"}
     wrong = convene("verify", "bcast", "--non-commutative")
     assert wrong.complaint == "bcast has no operator; leave out --non-commutative"
     wrong = convene("verify", "allreduce", "ring", "-p", "4", "--non-commutative")
-    assert wrong.complaint == "there is nothing to play: ring needs a commutative operator"
+    assert wrong.complaint == "nothing to verify: ring needs a commutative operator"
 
 
 def test_samples_take_turns_in_playing_the_roots(convene: Convene) -> None:
-    def played(*more: str) -> list[tuple[int, int]]:
+    def checked(*more: str) -> list[tuple[int, int]]:
         found = convene("verify", "reduce", "binomial", "-p", "16", *more, "--json").json
         return sorted((plan["root"], plan["parameters"]["segments"]) for plan in found)
 
-    some = played()
-    samples = {segments for _, segments in played("--thorough")}
+    some = checked()
+    samples = {segments for _, segments in checked("--thorough")}
     assert [root for root, _ in some] == list(range(16))
     assert {segments for _, segments in some} == samples
-    assert played("--thorough") == [(root, segments) for root in range(16) for segments in sorted(samples)]
+    assert checked("--thorough") == [(root, segments) for root in range(16) for segments in sorted(samples)]
 
 
 def test_names_are_split() -> None:
@@ -254,12 +259,12 @@ def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
     done = convene("verify", "reduce", "hier(clairvoyant,linear)", "-p", "2-8", "--arrivals", "random:2")
     assert done.status == 0, done
     refused = convene("verify", "reduce", "hier(binomial,linear)", "-p", "4", "--arrivals", "random:2")
-    assert refused.status in (0, 2)  # played without, or said to be idle
+    assert refused.status in (0, 2)  # checked without, or said to be idle
     nodes = ("-p", 8, "--mapping", "node:4 core:2", "--arrivals", "0,0,0,9,0,0,0,0")
     shown = convene("show", "reduce", "hier(clairvoyant;segments=4,linear)", *nodes)
     # Node 1 comes later, and so do the messages of its leader.
     assert shown.out.index("(2,3)") > shown.out.index("round 4")
-    assert "does not mind arrivals" in convene("show", "reduce", "hier(binomial,linear)", *nodes).complaint
+    assert "uses no arrivals" in convene("show", "reduce", "hier(binomial,linear)", *nodes).complaint
 
 
 @pytest.mark.parametrize(
@@ -267,11 +272,8 @@ def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
     [
         ("allgather ring --procs 4 --mapping node:2", "ring does not depend on nodes; leave out --mapping"),
         ("allgather ring --procs 4 --placement foo", "ring does not depend on nodes; leave out --placement"),
-        ("allgather --roots xx", "allgather: no root; leave out --roots xx"),
-        (
-            "alltoall --segments 3 --procs 4",
-            "alltoall has no number of segments to set; leave out --segments 3",
-        ),
+        ("allgather --roots xx", "allgather: no root rank; leave out --roots xx"),
+        ("alltoall --segments 3 --procs 4", "alltoall has no parameter segments; leave out --segments 3"),
     ],
 )
 def test_what_would_change_nothing_is_refused(convene: Convene, words: str, what: str) -> None:

@@ -11,7 +11,7 @@
 namespace convene::arrival {
 
 std::optional<double> DeclaredPhase::begin(double now) {
-  if (is_open()) throw Error("a phase is begun that is open already; end it first (convene_phase_end)");
+  if (is_open()) throw Error("convene_phase_begin: a phase is already open; call convene_phase_end first");
   progress_.emplace(now);
   start_ = now;
   forecast_.reset();
@@ -23,10 +23,10 @@ std::optional<double> DeclaredPhase::begin(double now) {
 }
 
 std::optional<double> DeclaredPhase::edge(double fraction, double now) {
-  if (!is_open()) throw Error("an edge is declared outside a phase; begin one first (convene_phase_begin)");
+  if (!is_open()) throw Error("convene_phase_edge: no phase is open; call convene_phase_begin first");
   if (!(fraction > 0 && fraction <= 1))
-    throw Error("an edge at the fraction " + std::to_string(fraction) +
-                " of a phase; it has to be above 0 and at most 1 (50 % is 0.5)");
+    throw Error("convene_phase_edge: invalid fraction " + std::to_string(fraction) +
+                "; give a number above 0 and at most 1 (50 % is 0.5)");
   progress_->edge(fraction, now);
   has_edge_ = true;
   if (forecast_) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<double> DeclaredPhase::edge(double fraction, double now) {
 }
 
 void DeclaredPhase::end(double now) {
-  if (!is_open()) throw Error("a phase is ended that is not open; begin one first (convene_phase_begin)");
+  if (!is_open()) throw Error("convene_phase_end: no phase is open; call convene_phase_begin first");
   progress_.reset();
   expects_edge_ = has_edge_;
   ++phases_;

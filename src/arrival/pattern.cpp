@@ -17,18 +17,18 @@ namespace convene::arrival {
 const std::vector<PatternKind>& pattern_kinds() {
   // In the order of Pattern::Kind.
   static const std::vector<PatternKind> kinds = {
-      {"none", "", "all ranks at once"},
-      {"late", "RANK:DELAY", "one rank late; RANK may be any: another one at each call"},
-      {"alternating", "DELAY", "ranks with odd numbers late"},
-      {"half", "DELAY", "the upper half of the ranks late"},
-      {"linear", "MAXIMUM", "from rank 0, at once, evenly up to the last rank, latest"},
-      {"permutation", "MAXIMUM", "the delays of linear, in another random order at each call"},
+      {"none", "", "balanced: no rank is late"},
+      {"late", "RANK:DELAY", "one rank is late; RANK may be any: another one in each call"},
+      {"alternating", "DELAY", "odd ranks are late"},
+      {"half", "DELAY", "the upper half of the ranks is late"},
+      {"linear", "MAXIMUM", "delays grow evenly from rank 0 to the last rank"},
+      {"permutation", "MAXIMUM", "the delays of linear, in a random order in each call"},
       {"uniform", "MAXIMUM", "uniform between 0 and the maximum"},
-      {"normal", "MEAN:DEVIATION", "normal; what falls below 0 is 0"},
+      {"normal", "MEAN:DEVIATION", "normal; negative delays become 0"},
       {"gamma", "SHAPE:SCALE", "gamma, of mean SHAPE times SCALE"},
       {"exponential", "MEAN", "exponential"},
-      {"bernoulli", "PROBABILITY:DELAY", "each rank late with this probability"},
-      {"trace", "FILE", "one line of the file at each call, from the first again after the last"},
+      {"bernoulli", "PROBABILITY:DELAY", "each rank is late with this probability"},
+      {"trace", "FILE", "one line of the file for each call; restarts after the last line"},
   };
   return kinds;
 }
@@ -70,7 +70,7 @@ class PatternParser {
   [[noreturn]] void fail(const std::string& why) const {
     std::string form(kind().name);
     if (!kind().parameters.empty()) form += ":" + std::string(kind().parameters);
-    throw Error(fmt::format("the arrival pattern {} {}; write it as {}", in_quotes(text_), why, form));
+    throw Error(fmt::format("the arrival pattern {} {}; give it as {}", in_quotes(text_), why, form));
   }
 
   void read_parameters() {
@@ -109,7 +109,7 @@ class PatternParser {
     const std::string_view given = next();
     if (given == "any") return Pattern::any_rank;
     const auto rank = parse_whole(given);
-    if (!rank || *rank >= Pattern::any_rank) fail("has no rank but " + in_quotes(given));
+    if (!rank || *rank >= Pattern::any_rank) fail("has an invalid rank " + in_quotes(given));
     return static_cast<std::uint32_t>(*rank);
   }
 
@@ -128,7 +128,7 @@ class PatternParser {
     try {
       return parse_duration(given);
     } catch (const Error& error) {
-      fail(std::string("has a wrong delay: ") + error.what());
+      fail(std::string("has an invalid delay: ") + error.what());
     }
   }
 
@@ -192,10 +192,10 @@ std::vector<Nanoseconds> Pattern::delays(std::uint32_t procs, std::uint64_t seed
       break;
     case Kind::late: {
       if (rank_ != any_rank && rank_ >= procs)
-        throw Error(fmt::format(
-            "the arrival pattern {} makes rank {} late, but there are {} processes; take a rank below "
-            "that, or any",
-            in_quotes(text()), rank_, procs));
+        throw Error(
+            fmt::format("the arrival pattern {} names rank {}, which is out of range ({} processes); name a "
+                        "smaller rank, or any",
+                        in_quotes(text()), rank_, procs));
       const std::uint32_t rank = rank_ == any_rank && procs > 0 ? random.below(procs) : rank_;
       return late_where(procs, first_, [&](std::uint32_t each) { return each == rank; });
     }
@@ -222,7 +222,7 @@ std::vector<Nanoseconds> Pattern::delays(std::uint32_t procs, std::uint64_t seed
       return late_where(procs, first_, [&](std::uint32_t) { return random.uniform() < number_; });
     case Kind::trace:
       if (trace_->procs() != procs)
-        throw Error(fmt::format("the trace {} is of {} processes, not of {}; take as many, or another trace",
+        throw Error(fmt::format("the trace {} has {} processes, not {}; use that number, or another trace",
                                 in_quotes(path_), trace_->procs(), procs));
       return trace_->calls()[call % trace_->calls().size()];
   }

@@ -134,29 +134,29 @@ TEST(Pattern, ErrorsSayWhatToWrite) {
   EXPECT_EQ(error_of("unifrom:5ms").substr(0, 69),
             "there is no arrival pattern 'unifrom'; did you mean uniform? Known: n");
   EXPECT_EQ(error_of("uniform"),
-            "the arrival pattern 'uniform' lacks a parameter; write it as uniform:MAXIMUM");
-  EXPECT_EQ(error_of("none:1ms"), "the arrival pattern 'none:1ms' has more than its name; write it as none");
+            "the arrival pattern 'uniform' lacks a parameter; give it as uniform:MAXIMUM");
+  EXPECT_EQ(error_of("none:1ms"), "the arrival pattern 'none:1ms' has more than its name; give it as none");
   EXPECT_EQ(
       error_of("uniform:1ms:2ms"),
-      "the arrival pattern 'uniform:1ms:2ms' has more than its one parameter; write it as uniform:MAXIMUM");
+      "the arrival pattern 'uniform:1ms:2ms' has more than its one parameter; give it as uniform:MAXIMUM");
   EXPECT_EQ(error_of("late:x:1ms"),
-            "the arrival pattern 'late:x:1ms' has no rank but 'x'; write it as late:RANK:DELAY");
+            "the arrival pattern 'late:x:1ms' has an invalid rank 'x'; give it as late:RANK:DELAY");
   EXPECT_EQ(error_of("uniform:5"),
-            "the arrival pattern 'uniform:5' has a wrong delay: '5' is not a duration: the unit is missing; "
-            "write it as "
-            "5ms, 1.5s, 200us or 80ns; write it as uniform:MAXIMUM");
+            "the arrival pattern 'uniform:5' has an invalid delay: '5' is not a time: the unit is missing; "
+            "give it as in "
+            "5ms, 1.5s, 200us or 80ns; give it as uniform:MAXIMUM");
   EXPECT_EQ(error_of("bernoulli:2:1ms"),
-            "the arrival pattern 'bernoulli:2:1ms' needs a probability from 0 to 1, not '2'; write it as "
+            "the arrival pattern 'bernoulli:2:1ms' needs a probability from 0 to 1, not '2'; give it as "
             "bernoulli:PROBABILITY:DELAY");
   EXPECT_NE(error_of("bernoulli:nan:1ms").find("needs a probability"), std::string::npos);
   EXPECT_NE(error_of("gamma:0:1ms").find("needs a shape"), std::string::npos);
-  EXPECT_NE(error_of("uniform:nanms").find("is not a duration"), std::string::npos);
-  EXPECT_NE(error_of("uniform:-1ms").find("is not a duration"), std::string::npos);
+  EXPECT_NE(error_of("uniform:nanms").find("is not a time"), std::string::npos);
+  EXPECT_NE(error_of("uniform:-1ms").find("is not a time"), std::string::npos);
   EXPECT_NE(error_of("trace:").find("names no file"), std::string::npos);
   EXPECT_NE(error_of("trace:/no/such/file").find("cannot be read"), std::string::npos);
   EXPECT_EQ(error_of([] { delays("late:3:1ms", 3); }),
-            "the arrival pattern 'late:3:1ms' makes rank 3 late, but there are 3 processes; take a rank "
-            "below that, or any");
+            "the arrival pattern 'late:3:1ms' names rank 3, which is out of range (3 processes); name a "
+            "smaller rank, or any");
 }
 
 std::string temporary_file() {
@@ -172,7 +172,7 @@ TEST(Pattern, TraceGoesRoundItsLines) {
   EXPECT_EQ(delays(text, 3, 7, 0), (Delays{0, 5 * ms, 1 * ms}));
   EXPECT_EQ(delays(text, 3, 7, 1), (Delays{1000, 0, 0}));
   EXPECT_EQ(delays(text, 3, 7, 4), (Delays{0, 5 * ms, 1 * ms}));
-  EXPECT_NE(error_of([&] { delays(text, 4); }).find("is of 3 processes, not of 4"), std::string::npos);
+  EXPECT_NE(error_of([&] { delays(text, 4); }).find("has 3 processes, not 4"), std::string::npos);
 }
 
 TEST(Pattern, PeriodIsWhenDelaysComeAgain) {
@@ -192,10 +192,10 @@ TEST(Trace, ErrorsNameTheLine) {
             "a.trace, line 2: there are 1 values, but 2 in the lines before; each line needs one value for "
             "each process");
   EXPECT_EQ(error("0 1\n\n0 x\n"),
-            "a.trace, line 3: 'x' is not a duration; write it as 5ms, 1.5s, 200us or 80ns");
-  EXPECT_NE(error("nan").find("line 1: 'nan' is not a duration"), std::string::npos);
-  EXPECT_NE(error("-1").find("line 1: '-1' is not a duration"), std::string::npos);
-  EXPECT_NE(error("1e400s").find("not a duration"), std::string::npos);
+            "a.trace, line 3: 'x' is not a time; give it as in 5ms, 1.5s, 200us or 80ns");
+  EXPECT_NE(error("nan").find("line 1: 'nan' is not a time"), std::string::npos);
+  EXPECT_NE(error("-1").find("line 1: '-1' is not a time"), std::string::npos);
+  EXPECT_NE(error("1e400s").find("not a time"), std::string::npos);
 }
 
 TEST(Trace, IsWrittenAndReadBack) {

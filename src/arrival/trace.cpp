@@ -71,7 +71,7 @@ Trace Trace::read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file)
-    throw Error("the trace " + in_quotes(path) + " cannot be read; is it a file, and may you read it?");
+    throw Error("the trace " + in_quotes(path) + " cannot be read; check that it exists and is readable");
   return parse(text, in_quotes(path));
 }
 
@@ -88,7 +88,8 @@ std::string Trace::text() const {
 void Trace::write(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << text() << std::flush;
-  if (!file) throw Error("the trace " + in_quotes(path) + " cannot be written; does its folder exist?");
+  if (!file)
+    throw Error("the trace " + in_quotes(path) + " cannot be written; check that its directory exists");
 }
 
 }  // namespace convene::arrival

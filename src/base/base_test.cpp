@@ -69,9 +69,9 @@ TEST(Sizes, UnitsArePowersOf1024) {
 
 TEST(Sizes, ErrorsNameTheValue) {
   EXPECT_EQ(error_of([] { parse_size("4KB"); }),
-            "'4KB' is not a size: there is no unit 'KB'; write bytes as 8, 4KiB or 1MiB");
-  EXPECT_EQ(error_of([] { parse_size(""); }), "'' is not a size; write bytes as 8, 4KiB or 1MiB");
-  EXPECT_EQ(error_of([] { parse_size("-1"); }), "'-1' is not a size; write bytes as 8, 4KiB or 1MiB");
+            "'4KB' is not a size: unknown unit 'KB'; give bytes as in 8, 4KiB or 1MiB");
+  EXPECT_EQ(error_of([] { parse_size(""); }), "'' is not a size; give bytes as in 8, 4KiB or 1MiB");
+  EXPECT_EQ(error_of([] { parse_size("-1"); }), "'-1' is not a size; give bytes as in 8, 4KiB or 1MiB");
   EXPECT_NE(error_of([] { parse_size("99999999999TiB"); }).find("too large"), std::string::npos);
   EXPECT_NE(error_of([] { parse_size("999999999999999999999"); }).find("too large"), std::string::npos);
 }
@@ -81,7 +81,7 @@ TEST(Sizes, Ranges) {
   EXPECT_EQ(parse_size_range("8:1MiB").most, 1048576u);
   EXPECT_EQ(parse_size_range("4KiB").least, parse_size_range("4KiB").most);
   EXPECT_EQ(error_of([] { parse_size_range("1MiB:8"); }),
-            "the range '1MiB:8' is empty; write the smaller size first, as in 8:1MiB");
+            "the range '1MiB:8' is empty; give the smaller size first, as in 8:1MiB");
 }
 
 TEST(Sizes, AreTextForPeople) {
@@ -123,11 +123,11 @@ TEST(Durations, AreWholeNanoseconds) {
 
 TEST(Durations, ErrorsNameTheValue) {
   const auto error = [](std::string_view text) { return error_of([&] { parse_duration(text); }); };
-  const std::string advice = "; write it as 5ms, 1.5s, 200us or 80ns";
-  EXPECT_EQ(error("5"), "'5' is not a duration: the unit is missing" + advice);
-  EXPECT_EQ(error("5m"), "'5m' is not a duration: there is no unit 'm'" + advice);
+  const std::string advice = "; give it as in 5ms, 1.5s, 200us or 80ns";
+  EXPECT_EQ(error("5"), "'5' is not a time: the unit is missing" + advice);
+  EXPECT_EQ(error("5m"), "'5m' is not a time: unknown unit 'm'" + advice);
   for (const auto* text : {"", "-5ms", "-0", "nan", "inf", "nans", "ms", "+5ms", ".5ms", "1.2.3s", "1e3s"})
-    EXPECT_EQ(error(text).find("'" + std::string(text) + "' is not a duration"), 0u) << error(text);
+    EXPECT_EQ(error(text).find("'" + std::string(text) + "' is not a time"), 0u) << error(text);
   EXPECT_NE(error("1000000001s").find("too long"), std::string::npos);
   EXPECT_NE(error("1" + std::string(400, '0') + "s").find("too long"), std::string::npos);
 }

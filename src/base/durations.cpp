@@ -18,13 +18,13 @@ constexpr Unit units[] = {
     {"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};  // the largest first
 
 [[noreturn]] void fail(std::string_view text, const std::string& why) {
-  throw Error(in_quotes(text) + " is not a duration" + why + "; write it as 5ms, 1.5s, 200us or 80ns");
+  throw Error(in_quotes(text) + " is not a time" + why + "; give it as in 5ms, 1.5s, 200us or 80ns");
 }
 
 Nanoseconds size_of(std::string_view unit, std::string_view text) {
   for (const Unit& known : units)
     if (known.name == unit) return known.size;
-  fail(text, unit.empty() ? ": the unit is missing" : ": there is no unit " + in_quotes(unit));
+  fail(text, unit.empty() ? ": the unit is missing" : ": unknown unit " + in_quotes(unit));
 }
 
 /// The digits after a decimal point. (strtod depends on the locale's decimal point; from_chars would make the

@@ -27,7 +27,7 @@ int shift_of(std::string_view unit) {
 }
 
 [[noreturn]] void fail(std::string_view text, const std::string& why) {
-  throw Error(in_quotes(text) + " is not a size" + why + "; write bytes as 8, 4KiB or 1MiB");
+  throw Error(in_quotes(text) + " is not a size" + why + "; give bytes as in 8, 4KiB or 1MiB");
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::uint64_t parse_size(std::string_view text) {
   const std::string_view unit = trimmed(number_and_unit.substr(digits));
   const int shift = shift_of(unit);
   if (digits == 0) fail(text, "");
-  if (shift < 0) fail(text, ": there is no unit " + in_quotes(unit));
+  if (shift < 0) fail(text, ": unknown unit " + in_quotes(unit));
   const auto number = parse_whole(number_and_unit.substr(0, digits));
   if (!number || *number > largest >> shift) fail(text, ": it is too large");
   return *number << shift;
@@ -60,7 +60,7 @@ SizeRange parse_size_range(std::string_view text) {
   }
   const SizeRange range{parse_size(text.substr(0, colon)), parse_size(text.substr(colon + 1))};
   if (range.least > range.most)
-    throw Error("the range " + in_quotes(text) + " is empty; write the smaller size first, as in 8:1MiB");
+    throw Error("the range " + in_quotes(text) + " is empty; give the smaller size first, as in 8:1MiB");
   return range;
 }
 

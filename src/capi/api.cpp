@@ -52,7 +52,7 @@ void convene::capi::note_error(const std::string& text) noexcept {
 
 int convene::capi::refuse_null(const char* function, const char* what) noexcept {
   try {
-    note_error(std::string(function) + " needs " + what + ", and was given a null pointer");
+    note_error(std::string(function) + " needs " + what + ", not a null pointer");
   } catch (const std::bad_alloc&) {
     error_text().clear();
   }
@@ -65,8 +65,8 @@ void* convene::capi::next_function(const char* name) {
 
 void convene::capi::need_mpi() {
   if (find_mpi() == MpiFit::fits) return;
-  refuse(std::string("libconvene-" CONVENE_STACK_NAME " does not fit the MPI of this program ('") +
-             mpi_library_version() + "'); link the libconvene of that MPI",
+  refuse(std::string("libconvene-" CONVENE_STACK_NAME " does not support the MPI of this program ('") +
+             mpi_library_version() + "'); link the libconvene for that MPI",
          true);
 }
 
@@ -77,7 +77,7 @@ CONVENE_API const char* convene_version(void) {
 
 int convene::capi::start_operation(convene_operation operation, MPI_Request* request) {
   if (!operation) return refuse_null("convene_start", "an operation, from a convene_*_init");
-  if (!request) return refuse_null("convene_start", "a place for a request");
+  if (!request) return refuse_null("convene_start", "a pointer to a request");
   return guarded([&] { return start_persistent(*reinterpret_cast<Persistent*>(operation), request); });
 }
 
@@ -103,7 +103,7 @@ CONVENE_PUBLIC(use, (PublicComm comm, const char* uses)) {
   return convene::capi::guarded(comm_of(comm), [&] {
     Communicator* handle = handle_of(comm);
     if (!handle || !uses)
-      throw convene::capi::Error("convene_use needs a communicator of an initialized MPI, and a text");
+      throw convene::capi::Error("convene_use needs an initialised MPI, a communicator and a text");
     handle->decisions().use(convene::capi::Selection::from(uses, ""));
     return MPI_SUCCESS;
   });
@@ -113,7 +113,7 @@ CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
   CONVENE_STEP_ASIDE(convene_public_expect, expect, (comm, seconds));
   return convene::capi::guarded(comm_of(comm), [&] {
     Communicator* handle = handle_of(comm);
-    if (!handle) throw convene::capi::Error("convene_expect needs a communicator of an initialized MPI");
+    if (!handle) throw convene::capi::Error("convene_expect needs an initialised MPI and a communicator");
     handle->decisions().expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
     return MPI_SUCCESS;
   });
@@ -124,14 +124,14 @@ CONVENE_API const char* convene_error(void) {
   return convene::capi::last_error();
 }
 
-CONVENE_PUBLIC(last, (PublicComm comm, convene_account* account)) {
-  CONVENE_STEP_ASIDE(convene_public_last, last, (comm, account));
+CONVENE_PUBLIC(last, (PublicComm comm, convene_call_stats* stats)) {
+  CONVENE_STEP_ASIDE(convene_public_last, last, (comm, stats));
   return convene::capi::guarded(comm_of(comm), [&]() -> int {
     const Communicator* handle = handle_of(comm);
-    if (!handle || !handle->stats().last() || !account) return MPI_ERR_ARG;
+    if (!handle || !handle->stats().last() || !stats) return MPI_ERR_ARG;
     const convene::capi::CallStats& record = *handle->stats().last();
-    *account = {record.algorithm.c_str(), record.reason.c_str(),
-                static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
+    *stats = {record.algorithm.c_str(), record.reason.c_str(),
+              static_cast<double>(record.last) * convene::capi::seconds_per_tick()};
     return MPI_SUCCESS;
   });
 }

@@ -24,7 +24,7 @@
   CONVENE_PUBLIC(i##name##suffix, (__VA_ARGS__, MPI_Request * request)) {                                   \
     CONVENE_STEP_ASIDE(convene_public_i##name##suffix, i##name##suffix, (CONVENE_LIST arguments, request)); \
     convene::capi::need_mpi();                                                                              \
-    if (!request) return convene::capi::refuse_null("convene_i" #name #suffix, "a place for a request");    \
+    if (!request) return convene::capi::refuse_null("convene_i" #name #suffix, "a pointer to a request");   \
     convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
     return convene::capi::name(CONVENE_LIST arguments, convene::capi::Form{request});                       \
   }                                                                                                         \
@@ -33,7 +33,7 @@
                        (CONVENE_LIST arguments, operation));                                                \
     convene::capi::need_mpi();                                                                              \
     if (!operation)                                                                                         \
-      return convene::capi::refuse_null("convene_" #name "_init" #suffix, "a place for an operation");      \
+      return convene::capi::refuse_null("convene_" #name "_init" #suffix, "a pointer to an operation");     \
     convene::runtime::recorder::note_caller(__builtin_return_address(0));                                   \
     return convene::capi::name(CONVENE_LIST arguments, convene::capi::init_form(operation));                \
   }

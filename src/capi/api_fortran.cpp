@@ -37,8 +37,8 @@ CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int proc
   return convene::capi::guarded([&] {
     int needed = 0;
     if (procs > 0 && convene::capi::pmpi.Comm_size(comm_of(comm), &needed) == MPI_SUCCESS && procs != needed)
-      throw convene::capi::Error("convene_expect was given " + std::to_string(procs) + " times for " +
-                                 std::to_string(needed) + " ranks; give one for each");
+      throw convene::capi::Error("convene_expect received " + std::to_string(procs) + " times for " +
+                                 std::to_string(needed) + " ranks; pass one for each rank");
     return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
   });
 }

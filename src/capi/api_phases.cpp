@@ -6,8 +6,7 @@
 namespace {
 
 convene::capi::Persistent& object(convene_operation operation) {
-  if (!operation)
-    throw convene::capi::Error("a phase is declared for no operation (a null convene_operation)");
+  if (!operation) throw convene::capi::Error("a phase needs an operation, not a null convene_operation");
   return *reinterpret_cast<convene::capi::Persistent*>(operation);
 }
 
@@ -32,8 +31,7 @@ int declare(convene_operation operation, Declare&& declare) {
   return guarded_with(operation, [&](convene::capi::Persistent& persistent) {
     convene::capi::Phases* phases = convene::capi::phases_of(persistent);
     if (!phases)
-      throw convene::capi::Error(
-          "a phase is declared for an operation that has none; all ranks call convene_phase_init first");
+      throw convene::capi::Error("the operation has no phases; call convene_phase_init on all ranks first");
     declare(*phases);
   });
 }

@@ -42,16 +42,16 @@ const JsonValue& FieldReader::items(const JsonValue& root) const {
   const std::string shape = "{" + wanted + ", " + quoted(kind_.list) + ": [...]}";
   const std::string file(kind_.file), list(kind_.list);
   if (root.kind != Kind::object)
-    fail(root.line, "a " + file + " holds an object, as in " + shape + ", not " + root.describe());
+    fail(root.line, "a " + file + " must be an object, as in " + shape + ", not " + root.describe());
   const std::string_view known[] = {kind_.version_field, kind_.list};
   check_names(root, "", known);
   const JsonValue* found = root.find(kind_.version_field);
-  if (!found) fail(root.line, "this is not a " + file + ": there is no " + wanted);
+  if (!found) fail(root.line, "this is not a " + file + ": it lacks " + wanted);
   if (found->kind != Kind::whole || found->whole != kind_.version)
     fail(found->line,
          "this version of Convene reads " + list + " with " + wanted + ", not " + found->describe());
   const JsonValue* values = root.find(kind_.list);
-  if (!values) fail(root.line, "there is no " + quoted(list) + "; write " + shape);
+  if (!values) fail(root.line, quoted(list) + " is missing; add " + shape);
   if (values->kind != Kind::list)
     fail(values->line, quoted(list) + " must be a list of " + list + ", not " + values->describe());
   return *values;
@@ -62,7 +62,7 @@ void FieldReader::begin_item(const JsonValue& value, std::span<const std::string
   const std::string item(kind_.item);
   const std::string of = item + " " + std::to_string(number_) + ": ";
   if (value.kind != Kind::object)
-    fail(value.line, of + "a " + item + " is an object, not " + value.describe());
+    fail(value.line, of + "a " + item + " must be an object, not " + value.describe());
   check_names(value, of, known);
 }
 
@@ -156,7 +156,7 @@ Bounds FieldReader::read_bounds(const JsonValue& item, std::string_view name, Un
   Bounds bounds;
   if (value->kind == Kind::list) {
     if (value->items.size() != 2)
-      fail(value->line, field(name) + " must be a list of two, the least and the most, not of " +
+      fail(value->line, field(name) + " must be a list of two numbers, minimum and maximum, not " +
                             std::to_string(value->items.size()));
     bounds = {read_number(value->items[0], name, unit), read_number(value->items[1], name, unit)};
   } else if (value->kind == Kind::object) {
@@ -165,8 +165,8 @@ Bounds FieldReader::read_bounds(const JsonValue& item, std::string_view name, Un
     bounds.least = bounds.most = read_number(*value, name, unit);
   }
   if (bounds.least > bounds.most)
-    fail(value->line, field(name) + " fits nothing: its least, " + std::to_string(bounds.least) +
-                          ", is above its most, " + std::to_string(bounds.most));
+    fail(value->line, field(name) + " matches nothing: its minimum, " + std::to_string(bounds.least) +
+                          ", exceeds its maximum, " + std::to_string(bounds.most));
   return bounds;
 }
 
@@ -175,7 +175,9 @@ Bounds FieldReader::read_min_max(const JsonValue& value, std::string_view name, 
   check_names(value, field(name) + ": ", known);
   if (value.items.empty()) fail(value.line, field(name) + " is empty; give it a \"min\", a \"max\" or both");
   Bounds bounds;
-  if (unit == Unit::count) bounds.least = 1;  // an unknown count is 0, and fits no rule that asks for it
+  if (unit == Unit::count)
+    bounds.least = 1;  // an unknown count is 0, and matches no rule that has bounds
+                       // for it
   if (const JsonValue* least = value.find("min")) bounds.least = read_number(*least, name, unit);
   if (const JsonValue* most = value.find("max")) bounds.most = read_number(*most, name, unit);
   return bounds;

@@ -22,17 +22,17 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
     case Reason::no_native:
       return "the MPI has none";
     case Reason::nodes_unknown:
-      return "nodes not known";
+      return "nodes unknown";
     case Reason::no_shared_memory:
       return "no shared memory";
     case Reason::intercommunicator:
       return "intercommunicator";
     case Reason::no_communicator:
-      return "no communicator to be had";
+      return "no communicator available";
     case Reason::no_communicator_yet:
       return "no internal communicator yet";
     case Reason::neighbors_unknown:
-      return "neighbours of other ranks not known";
+      return "neighbours of other ranks unknown";
     case Reason::neighbors_contradict:
       return "the ranks' lists of neighbours contradict each other";
   }

@@ -77,11 +77,11 @@ TEST(Rules, UnknownNodesFitNoRuleThatAsksForThem) {
 
 TEST(Rules, FileShape) {
   EXPECT_EQ(error_of("[]"),
-            R"(r.json:1: a rules file holds an object, as in {"convene_rules": 1, "rules": [...]}, )"
+            R"(r.json:1: a rules file must be an object, as in {"convene_rules": 1, "rules": [...]}, )"
             "not a list");
-  EXPECT_EQ(error_of("{}"), R"(r.json:1: this is not a rules file: there is no "convene_rules": 1)");
+  EXPECT_EQ(error_of("{}"), R"(r.json:1: this is not a rules file: it lacks "convene_rules": 1)");
   EXPECT_EQ(error_of("{\"convene_rules\": 1}"),
-            R"(r.json:1: there is no "rules"; write {"convene_rules": 1, "rules": [...]})");
+            R"(r.json:1: "rules" is missing; add {"convene_rules": 1, "rules": [...]})");
   EXPECT_EQ(error_of("{\n\"convene_rules\": 2\n, \"rules\": []}"),
             R"(r.json:2: this version of Convene reads rules with "convene_rules": 1, not 2)");
   EXPECT_EQ(error_of("{\"convene_rules\": 1,\n\n\"rules\": 5\n}"),
@@ -105,7 +105,7 @@ TEST(Rules, BrokenJsonIsSaidWithItsLine) {
 }
 
 TEST(Rules, FieldsOfARule) {
-  EXPECT_EQ(error_of_rule("7"), "r.json:3: rule 1: a rule is an object, not 7");
+  EXPECT_EQ(error_of_rule("7"), "r.json:3: rule 1: a rule must be an object, not 7");
   EXPECT_EQ(error_of_rule(R"({"use": "ring"})"),
             R"(r.json:3: rule 1 has no "collective"; write "collective": "allgather")");
   EXPECT_EQ(error_of_rule("{\"collective\": \"allgather\",\n\"use\": null}"),
@@ -135,13 +135,13 @@ TEST(Rules, Bounds) {
   EXPECT_EQ(error_of_field(R"("procs": "8")"),
             "r.json:4: \"procs\" of rule 1 must be a whole number, not '8'");
   EXPECT_EQ(error_of_field(R"("procs": [2])"),
-            "r.json:4: \"procs\" of rule 1 must be a list of two, the least and the most, not of 1");
+            "r.json:4: \"procs\" of rule 1 must be a list of two numbers, minimum and maximum, not 1");
   EXPECT_EQ(error_of_field(R"("nodes": [4, 2])"),
-            "r.json:4: \"nodes\" of rule 1 fits nothing: its least, 4, is above its most, 2");
+            "r.json:4: \"nodes\" of rule 1 matches nothing: its minimum, 4, exceeds its maximum, 2");
   EXPECT_EQ(error_of_field(R"("bytes": ["1MiB", 8])"),
-            "r.json:4: \"bytes\" of rule 1 fits nothing: its least, 1048576, is above its most, 8");
+            "r.json:4: \"bytes\" of rule 1 matches nothing: its minimum, 1048576, exceeds its maximum, 8");
   EXPECT_EQ(error_of_field(R"("bytes": "4KB")"),
-            "r.json:4: \"bytes\" of rule 1: '4KB' is not a size: there is no unit 'KB'; write bytes as 8, "
+            "r.json:4: \"bytes\" of rule 1: '4KB' is not a size: unknown unit 'KB'; give bytes as in 8, "
             "4KiB or 1MiB");
   EXPECT_EQ(error_of_field(R"("bytes": true)"),
             "r.json:4: \"bytes\" of rule 1 must be a size such as 8 or \"4KiB\", not true");

@@ -23,13 +23,13 @@ std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// True if an algorithm needs to know nodes that have not been found yet.
-bool lacks_nodes(const Spec& spec, const Situation& situation) {
+/// True if an algorithm needs to know the nodes, which are not known yet.
+bool needs_unknown_nodes(const Spec& spec, const Situation& situation) {
   return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
 }
 
-/// The requirement that a situation does not meet: a clause with what there is instead, or empty.
-std::string obstacle(const Spec& spec, const Situation& situation) {
+/// The requirement that a call does not meet, as a clause with the actual value; empty if all are met.
+std::string unmet_requirement(const Spec& spec, const Situation& situation) {
   Call call{.collective = situation.collective,
             .procs = situation.procs,
             .parameters = spec.parameters,
@@ -41,16 +41,16 @@ std::string obstacle(const Spec& spec, const Situation& situation) {
                         : "; this communicator has " + std::to_string(situation.procs));
   call.commutative = situation.commutative;
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
-    return unmet + ", and this call's is none";
+    return unmet + ", but that of this call does not commute";
   if (situation.reproducible && depends_on_arrivals(spec))
-    return "sums up in an order that depends on when ranks arrive, and reproducible results were asked for";
+    return "combines in an order that depends on arrivals, which --reproducible excludes";
   return "";
 }
 
-/// The same, of an algorithm whose ranks share memory.
-std::string lacks_memory(const Spec& spec, const Situation& situation) {
+/// The unmet requirement of an algorithm with shared memory.
+std::string unmet_shared_memory(const Spec& spec, const Situation& situation) {
   if (!shares_memory(spec)) return "";
-  if (situation.may_share == 0) return "shares memory between ranks, which only blocking calls can";
+  if (situation.may_share == 0) return "uses shared memory, which is available in blocking calls only";
   const Call call{.collective = situation.collective,
                   .procs = situation.procs,
                   .parameters = spec.parameters,
@@ -58,34 +58,34 @@ std::string lacks_memory(const Spec& spec, const Situation& situation) {
                   .nodes = situation.node_of_rank};
   const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
   if (wanted <= situation.may_share) return "";
-  return "would share " + format_size(wanted) + " on each node, and CONVENE_SHARED_MEMORY allows " +
+  return "needs " + format_size(wanted) + " of shared memory per node, but CONVENE_SHARED_MEMORY allows " +
          format_size(situation.may_share);
 }
 
 Choice choose_forced(const Spec& spec, const Situation& situation) {
-  if (lacks_nodes(spec, situation))
+  if (needs_unknown_nodes(spec, situation))
     return {.spec = {&native(situation.collective)},
             .reason = Reason::nodes_unknown,
             .declared = spec_text(spec) +
-                        " waits for the first blocking call, which finds the nodes of the " +
-                        "ranks (or declare them: CONVENE_MAPPING)",
+                        " is not used before the first blocking call, which determines the nodes of the " +
+                        "ranks (or set CONVENE_MAPPING)",
             .wants_nodes = true};
-  if (const std::string unmet = obstacle(spec, situation); !unmet.empty())
+  if (const std::string unmet = unmet_requirement(spec, situation); !unmet.empty())
     throw Error(std::string(name(situation.collective)) + "=" + spec_text(spec) + " " + unmet +
                 "; rules skip such calls (--rules FILE, CONVENE_RULES)");
-  if (const std::string why = lacks_memory(spec, situation); !why.empty())
+  if (const std::string why = unmet_shared_memory(spec, situation); !why.empty())
     return {.spec = {&native(situation.collective)},
             .reason = Reason::no_shared_memory,
             .declared = spec_text(spec) + " " + why};
   return {.spec = spec, .reason = Reason::forced};
 }
 
-/// The first algorithm that meets the situation without nodes, neighbours or arrivals.
+/// The first algorithm that can run the call and needs no nodes, neighbours or arrivals.
 const Algorithm& plainest(const Situation& situation) {
   for (const Algorithm* algorithm : catalogue(situation.collective)) {
     const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
                           !algorithm->needs_whole_graph && algorithm->arrival_source == ArrivalSource::none;
-    if (is_plain && obstacle(default_spec(*algorithm), situation).empty()) return *algorithm;
+    if (is_plain && unmet_requirement(default_spec(*algorithm), situation).empty()) return *algorithm;
   }
   throw std::logic_error("no algorithm of " + std::string(name(situation.collective)) + " runs anywhere");
 }
@@ -93,8 +93,8 @@ const Algorithm& plainest(const Situation& situation) {
 }  // namespace
 
 bool can_run(const Spec& spec, const Situation& situation) {
-  return !lacks_nodes(spec, situation) && obstacle(spec, situation).empty() &&
-         lacks_memory(spec, situation).empty();
+  return !needs_unknown_nodes(spec, situation) && unmet_requirement(spec, situation).empty() &&
+         unmet_shared_memory(spec, situation).empty();
 }
 
 Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
@@ -165,8 +165,8 @@ Choice Selection::choose_any(const Situation& situation) const {
                                                         : choice;
 }
 
-/// What wisdom knows, else native. An entry that does not fit (no memory to share, say) leaves the call
-/// native.
+/// The choice of a wisdom entry, else native. A call is also native if it does not meet the requirements of
+/// the entry, such as shared memory.
 Choice Selection::choose_by_wisdom(const Situation& situation, Choice native) const {
   if (!wisdom_->knows(situation.collective)) return native;
   if (situation.nodes == 0) {
@@ -174,8 +174,8 @@ Choice Selection::choose_by_wisdom(const Situation& situation, Choice native) co
     return native;
   }
   const WisdomEntry* const entry = wisdom_->find(situation);
-  if (!entry || entry->use.algorithm->is_native() || !obstacle(entry->use, situation).empty() ||
-      !lacks_memory(entry->use, situation).empty())
+  if (!entry || entry->use.algorithm->is_native() || !unmet_requirement(entry->use, situation).empty() ||
+      !unmet_shared_memory(entry->use, situation).empty())
     return native;
   native.spec = entry->use;
   native.reason = Reason::wisdom;
@@ -194,16 +194,17 @@ Choice Selection::choose_by_rules(const Situation& situation) const {
       continue;
     }
     const std::string detail = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    std::string unmet = obstacle(rule.use, situation);
-    if (unmet.empty() && lacks_nodes(rule.use, situation)) unmet = "needs to know which ranks share a node";
-    if (unmet.empty()) unmet = lacks_memory(rule.use, situation);
+    std::string unmet = unmet_requirement(rule.use, situation);
+    if (unmet.empty() && needs_unknown_nodes(rule.use, situation))
+      unmet = "needs the mapping of ranks to nodes";
+    if (unmet.empty()) unmet = unmet_shared_memory(rule.use, situation);
     if (unmet.empty())
       return {.spec = rule.use,
               .reason = Reason::rule,
               .detail = detail,
               .declared = skipped,
               .wants_nodes = wants_nodes};
-    wants_nodes = wants_nodes || lacks_nodes(rule.use, situation);
+    wants_nodes = wants_nodes || needs_unknown_nodes(rule.use, situation);
     if (!skipped.empty()) skipped += "; ";
     skipped.append(detail).append(" is skipped: ").append(spec_text(rule.use)).append(" ").append(unmet);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selection: which algorithm runs a call, and why. Forced choices come first, then rules, then wisdom, then
-// native.
+// Selection: which algorithm runs a call, and why. Precedence: forced choices, rules, wisdom, native.
 #pragma once
 
 #include <memory>
@@ -19,21 +18,21 @@ struct Choice {
   Spec spec;
   Reason reason = Reason::by_default;
   std::string detail = "";    ///< of the reason: "rule 2 of rules.json"; else empty
-  std::string declared = "";  ///< a sentence for the log where a rule that fits was skipped; else empty
-  bool wants_nodes = false;   ///< it might be another one if the nodes were known
+  std::string declared = "";  ///< a sentence for the log if a matching rule was skipped; else empty
+  bool wants_nodes = false;   ///< the choice might differ if the nodes were known
 };
 
 /// True if an algorithm can run in a situation: its requirements are met, and it may share the memory it
 /// needs.
 bool can_run(const Spec& spec, const Situation& situation);
 
-/// Constant once made; any thread may call choose(). Equal situations give equal choices on all ranks.
+/// Immutable; any thread may call choose(). Equal situations give equal choices on all ranks.
 class Selection {
  public:
   /// Native for all collectives.
   Selection() = default;
 
-  /// From what a user gave: "allgather=sparbit,…" and the path of a rules file, either may be empty. Throws
+  /// From a user's settings: "allgather=sparbit,…" and the path of a rules file; either may be empty. Throws
   /// Error.
   static Selection from(std::string_view uses, const std::string& rules_path);
   Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name);
@@ -53,9 +52,9 @@ class Selection {
   /// True if choose() needs the nodes and the ranks per node.
   bool needs_topology() const;
 
-  /// Throws Error if a forced algorithm cannot run with this number of processes: the caller ends the
-  /// program with its text. Where native would be the answer and the MPI has no such call, it is the first of
-  /// the catalogue that fits.
+  /// Throws Error if a forced algorithm cannot run with this number of processes: the call must fail with its
+  /// text. If the choice is native and the MPI has no such call, it is the first suitable algorithm of the
+  /// catalogue.
   Choice choose(const Situation& situation) const;
 
  private:

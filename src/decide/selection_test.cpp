@@ -115,7 +115,7 @@ TEST(Selection, CompositionsAskForNodes) {
   EXPECT_TRUE(forced.needs_topology());
   const Choice unknown = forced.choose({Collective::allgather, 4, 16});
   EXPECT_TRUE(unknown.spec.algorithm->is_native());
-  EXPECT_EQ(why(unknown), "nodes not known");
+  EXPECT_EQ(why(unknown), "nodes unknown");
   EXPECT_TRUE(unknown.wants_nodes);
   EXPECT_NE(unknown.declared, "");
   Situation situation{Collective::allgather, 4, 16};
@@ -197,11 +197,11 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
   const Choice other = selection.choose(there);
   EXPECT_TRUE(other.spec.algorithm->is_native());
   EXPECT_EQ(why(other), "no shared memory");
-  EXPECT_EQ(other.declared, "shared shares memory between ranks, which only blocking calls can");
+  EXPECT_EQ(other.declared, "shared uses shared memory, which is available in blocking calls only");
 
   there.may_share = 1000;  // two parents with two places each, of 250 bytes in four cache lines
   EXPECT_EQ(selection.choose(there).declared,
-            "shared would share 1 KiB on each node, and CONVENE_SHARED_MEMORY allows 1000 B");
+            "shared needs 1 KiB of shared memory per node, but CONVENE_SHARED_MEMORY allows 1000 B");
   there.may_share = 1024;
   EXPECT_EQ(why(selection.choose(there)), "forced");
 
@@ -217,7 +217,7 @@ TEST(Selection, RulesSkipWhatCannotShareMemory) {
   there.may_share = 0;
   const Choice other = selection.choose(there);
   EXPECT_TRUE(other.spec.algorithm->is_native());
-  EXPECT_NE(other.declared.find("which only blocking calls can"), std::string::npos);
+  EXPECT_NE(other.declared.find("which is available in blocking calls only"), std::string::npos);
 }
 
 }  // namespace

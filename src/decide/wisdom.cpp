@@ -56,10 +56,10 @@ WisdomEntry read_entry(FieldReader& reader, const JsonValue& item) {
   entry.measured = reader.read_text(item, "measured", "2026-11-26");
   if (!is_date(entry.measured))
     reader.fail(item.find("measured")->line,
-                reader.field("measured") + " must begin with a date, as 2026-11-26");
+                reader.field("measured") + " must begin with a date, as in 2026-11-26");
   if (entry.upper < entry.ratio)
     reader.fail(item.find("upper")->line,
-                reader.field("upper") + " is the upper end of an interval around \"ratio\", and below it");
+                reader.field("upper") + " must not be below \"ratio\": it is the upper end of its interval");
   return entry;
 }
 

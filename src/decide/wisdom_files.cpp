@@ -24,7 +24,7 @@ std::string environment(const char* name) {
 /// Why a file is not to be trusted: a clause, or empty. Wisdom decides what runs in a program.
 std::string distrust(const struct stat& facts) {
   if (!S_ISREG(facts.st_mode)) return "is not a regular file";
-  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by other users; chmod go-w it";
+  if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "is writable by other users; run chmod go-w";
   if (facts.st_uid != geteuid() && facts.st_uid != 0) return "belongs to another user";
   constexpr off_t largest = 16 << 20;
   if (facts.st_size > largest) return "is larger than 16 MiB";
@@ -63,7 +63,7 @@ std::string network() {
 void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntry>& entries,
           std::vector<std::string>& refusals) {
   const auto refuse = [&](const std::string& why) {
-    refusals.push_back("wisdom file " + file.path + " is not used: it " + why);
+    refusals.push_back("wisdom file " + file.path + " is ignored: it " + why);
   };
   struct stat facts {};
   if (stat(file.path.c_str(), &facts) != 0) {
@@ -79,10 +79,10 @@ void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntr
     if (kept < all.size())
       refusals.push_back(std::to_string(all.size() - kept) + " of " + std::to_string(all.size()) +
                          " entries of " + file.path +
-                         " are not used: they are of another MPI, processor or " + "network than " +
-                         here.mpi + " on " + here.cpu);
+                         " are ignored: they are for another MPI, processor or network than " + here.mpi +
+                         " on " + here.cpu);
   } catch (const Error& error) {
-    refusals.push_back(std::string("wisdom is not used: ") + error.what());
+    refusals.push_back(std::string("wisdom is ignored: ") + error.what());
   }
 }
 

@@ -70,7 +70,7 @@ TEST_F(WisdomFiles, OfAnotherPlaceAreRefused) {
 TEST_F(WisdomFiles, ThatOthersMayWriteAreRefused) {
   const FoundWisdom found = read(write("a", "MPICH 5.0.2", 0666));
   EXPECT_TRUE(found.wisdom.is_empty());
-  EXPECT_THAT(found.refusals, ElementsAre(HasSubstr("can be written by other users; chmod go-w it")));
+  EXPECT_THAT(found.refusals, ElementsAre(HasSubstr("is writable by other users; run chmod go-w")));
 }
 
 TEST_F(WisdomFiles, ThatAreAbsentOrDamagedAreRefused) {

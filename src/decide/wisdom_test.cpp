@@ -66,7 +66,7 @@ TEST(Wisdom, ReadsEveryField) {
 TEST(Wisdom, NamesWhatIsWrongAndWhere) {
   EXPECT_EQ(
       error_of("[]"),
-      R"(w.json:1: a wisdom file holds an object, as in {"convene_wisdom": 1, "entries": [...]}, not a list)");
+      R"(w.json:1: a wisdom file must be an object, as in {"convene_wisdom": 1, "entries": [...]}, not a list)");
   EXPECT_EQ(error_of(R"({"convene_wisdom": 2, "entries": []})"),
             R"(w.json:1: this version of Convene reads entries with "convene_wisdom": 1, not 2)");
   EXPECT_EQ(error_of(file_with(R"("use": "ring")")),
@@ -74,9 +74,9 @@ TEST(Wisdom, NamesWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(file_with(R"("use": "ring", "ratio": -1)")),
             R"(w.json:3: "ratio" of entry 1 must be a number above 0, not -1)");
   EXPECT_EQ(error_of(file_with(R"("use": "ring", "ratio": 0.5, "upper": 0.4, "measured": "2026-11-26")")),
-            R"(w.json:3: "upper" of entry 1 is the upper end of an interval around "ratio", and below it)");
+            R"(w.json:3: "upper" of entry 1 must not be below "ratio": it is the upper end of its interval)");
   EXPECT_EQ(error_of(file_with(R"("use": "ring", "ratio": 0.5, "upper": 0.6, "measured": "today")")),
-            R"(w.json:3: "measured" of entry 1 must begin with a date, as 2026-11-26)");
+            R"(w.json:3: "measured" of entry 1 must begin with a date, as in 2026-11-26)");
 }
 
 RC_GTEST_PROP(Wisdom, SurvivesMutations, ()) {

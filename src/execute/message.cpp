@@ -80,17 +80,17 @@ void bind_scratch(const Schedule& schedule, Buffers& buffers, Arena& arena) {
   const unsigned count = schedule.buffers() - first;
   auto* memories = new (arena.take(count * sizeof(Memory))) Memory[count];
   for (unsigned k = 0; k < count; ++k) {
-    const std::span<const Place> like = schedule.sized_like(scratch(k));
+    const std::span<const Place> sized_like = schedule.sized_like(scratch(k));
     if (buffers.blocks.is_uniform()) {
       const std::size_t bytes = buffers.blocks.place(0).bytes;
-      memories[k] = Memory::uniform(arena.take(bytes * like.size()), bytes);
+      memories[k] = Memory::uniform(arena.take(bytes * sized_like.size()), bytes);
       continue;
     }
-    auto* sizes = arena.take_array<MPI_Count>(like.size());
-    auto* at = arena.take_array<MPI_Aint>(like.size());
+    auto* sizes = arena.take_array<MPI_Count>(sized_like.size());
+    auto* at = arena.take_array<MPI_Aint>(sized_like.size());
     std::size_t total = 0;
-    for (std::size_t i = 0; i < like.size(); ++i) {
-      const std::size_t bytes = buffers.blocks.place(like[i]).bytes;
+    for (std::size_t i = 0; i < sized_like.size(); ++i) {
+      const std::size_t bytes = buffers.blocks.place(sized_like[i]).bytes;
       sizes[i] = static_cast<MPI_Count>(bytes);
       at[i] = static_cast<MPI_Aint>(total);
       total += bytes;
@@ -221,16 +221,16 @@ int copy(const Piece& from, const Piece& to) {
 
 /// Calls act(from, to) for all bytes of a copy or combine: once if both sides are one run, else place by
 /// place.
-template <class Act>
-int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Act&& act) {
+template <class Function>
+int for_each_pair(const Schedule& schedule, StepId step, const Buffers& buffers, Function&& function) {
   const auto from = schedule.from(step), to = schedule.to(step);
   const auto source = one_run(from, schedule, buffers), target = one_run(to, schedule, buffers);
-  if (source && target && source->bytes == target->bytes) return act(*source, *target);
+  if (source && target && source->bytes == target->bytes) return function(*source, *target);
   Places sources(from, schedule, buffers), targets(to, schedule, buffers);  // place by place
   int code = MPI_SUCCESS;
   for (auto piece = sources.next(), place = targets.next(); piece && place && code == MPI_SUCCESS;
        piece = sources.next(), place = targets.next())
-    code = act(*piece, *place);
+    code = function(*piece, *place);
   return code;
 }
 

@@ -21,7 +21,7 @@ struct CallStatistics {
 CallStatistics call_statistics(const std::vector<std::vector<double>>& arrivals,
                                const std::vector<std::vector<double>>& exits);
 
-/// The pattern in its shortest form. Throws Error if it is wrong, or does not fit so many ranks.
+/// The pattern in its shortest form. Throws Error if it is invalid, or does not fit the number of ranks.
 std::string shortest_pattern(const std::string& text, std::uint32_t procs);
 
 /// Delays of each rank, by call: `calls` of a random pattern, else as many as differ. Throws Error.

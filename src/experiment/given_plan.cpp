@@ -36,7 +36,7 @@ std::vector<CallBuffers> buffers_of(Call call, std::uint32_t segments) {
     total += std::uint64_t{size.input} + size.output;
   }
   if (total > most_checked_places)
-    throw Error(fmt::format("the call has {} places, more than {}; take fewer processes or segments", total,
+    throw Error(fmt::format("the call has {} places, more than {}; use fewer processes or segments", total,
                             most_checked_places));
   return buffers;
 }
@@ -44,7 +44,7 @@ std::vector<CallBuffers> buffers_of(Call call, std::uint32_t segments) {
 }  // namespace
 
 Naming naming(Collective collective) {
-  if (collective == Collective::barrier) return Naming::token;
+  if (collective == Collective::barrier) return Naming::empty;
   switch (traits(collective).postcondition) {
     case Postcondition::scatter:
       return Naming::target;

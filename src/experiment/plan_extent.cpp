@@ -63,7 +63,7 @@ Extent extent_of(const Algorithm& algorithm, Call call, Rank rank, Builder& buil
 Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64_t most_steps,
                        const std::stop_token& stop, SharedWork* work) {
   constexpr Rank most_sampled = 16;
-  constexpr std::uint64_t enough_steps = 1'000'000;  // to know that there are too many
+  constexpr std::uint64_t enough_steps = 1'000'000;  // enough to know that there are too many
   constexpr double enough_seconds = 2;
   constexpr double golden = 0.6180339887498949;
   constexpr std::uint64_t margin = 8;  // the factor by which an extrapolation may be too large
@@ -96,11 +96,11 @@ Extent expected_extent(const Algorithm& algorithm, const Call& call, std::uint64
 std::string Extent::refusal(const std::string& task, std::uint64_t most_steps) const {
   constexpr double most_minutes = 30;
   if (steps > most_steps)
-    return task + " means about " + std::to_string(steps) + " steps, more than " +
-           std::to_string(most_steps) + "; take fewer processes";
+    return task + " needs about " + std::to_string(steps) + " steps, more than " +
+           std::to_string(most_steps) + "; use fewer processes";
   if (const double minutes = seconds / 60; minutes > most_minutes)
-    return task + " means building schedules for about " + std::to_string(std::llround(minutes)) +
-           " minutes; take fewer processes";
+    return task + " needs an estimated time to build schedules of " + std::to_string(std::llround(minutes)) +
+           " minutes; use fewer processes";
   return "";
 }
 

@@ -23,14 +23,14 @@ void check_arrivals(const std::vector<std::int32_t>& arrivals, Collective collec
     std::vector<std::string_view> users;
     for (const Algorithm* each : catalogue(collective))
       if (each->arrival_source != ArrivalSource::none) users.push_back(each->name);
-    throw Error(std::string(algorithm.name) + " does not mind arrivals; of " + std::string(name(collective)) +
-                " these do: " + (users.empty() ? "none" : joined(users)));
+    throw Error(std::string(algorithm.name) + " uses no arrivals; of " + std::string(name(collective)) +
+                " these use them: " + (users.empty() ? "none" : joined(users)));
   }
   if (arrivals.size() != procs)
-    throw Error("a forecast needs one arrival for each process: there are " +
-                std::to_string(arrivals.size()) + " for " + std::to_string(procs));
+    throw Error("a forecast needs one arrival for each of the " + std::to_string(procs) + " processes, not " +
+                std::to_string(arrivals.size()));
   for (const std::int32_t arrival : arrivals)
-    if (arrival < 0) throw Error("an arrival is from 0 on, not " + std::to_string(arrival));
+    if (arrival < 0) throw Error("an arrival must be 0 or more, not " + std::to_string(arrival));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ RequestedPlan::RequestedPlan(const ScheduleRequest& request) : given_(request.gi
   call_.collective = parse_collective(request.collective);
   call_.commutative = request.commutative;
   spec_ = parse_spec(call_.collective, request.spec);
-  require_schedules(spec_, request.procs, "; convene list names others");
+  require_schedules(spec_, request.procs, "; choose one that convene list shows");
   require_root(request.root, request.procs);
   call_.procs = request.procs;
   call_.root = request.root;
@@ -69,7 +69,7 @@ RequestedPlan::RequestedPlan(const ScheduleRequest& request) : given_(request.gi
   call_.arrivals = request.arrivals;
   if (request.graph.empty()) return;
   if (!is_neighborhood(call_.collective))
-    throw Error(request.collective + " is between all ranks; leave out the graph '" + request.graph + "'");
+    throw Error(request.collective + " has no neighbours; leave out the graph '" + request.graph + "'");
   graph_ = request.graph;
   call_.graph = std::make_shared<const Graph>(Graph::parse(request.graph, request.procs));
 }
@@ -96,8 +96,8 @@ void RequestedPlan::require_few_steps() const {
 void RequestedPlan::require_few_places() const {
   const std::uint64_t places = std::uint64_t{call_.procs} * call_.procs * segments();
   if (places > most_checked_places)
-    throw Error("playing this plan needs " + std::to_string(places) + " places, more than " +
-                std::to_string(most_checked_places) + "; take fewer processes, or --format json");
+    throw Error("this plan needs " + std::to_string(places) + " places, more than " +
+                std::to_string(most_checked_places) + "; use fewer processes, or --format json");
 }
 
 PlanInfo RequestedPlan::info() const {

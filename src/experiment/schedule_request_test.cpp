@@ -49,14 +49,16 @@ TEST(ScheduleRequest, RefusesWhatItsAlgorithmCannotRun) {
     const std::string error = error_of(request);
     EXPECT_NE(error.find(words), std::string::npos) << error;
   };
-  contains({.collective = "allgather", .spec = "native", .procs = 4}, "convene list names others");
+  contains({.collective = "allgather", .spec = "native", .procs = 4}, "choose one that convene list shows");
   contains({.collective = "allgather", .spec = "ring", .procs = 0}, "from 1 to 1048576, not 0");
   contains({.collective = "bcast", .spec = "binomial", .procs = 4, .root = 4},
-           "below the number of processes, 4");
+           "root 4 is out of range (4 processes)");
   contains({.collective = "allgather", .spec = "recursive_doubling", .procs = 6}, "not 6");
-  contains({.collective = "allgather", .spec = "hier(ring,linear)", .procs = 4}, "which ranks share a node");
+  contains({.collective = "allgather", .spec = "hier(ring,linear)", .procs = 4},
+           "needs the mapping of ranks to nodes");
   contains({.collective = "allgather", .spec = "ring", .procs = 2, .arrivals = {0, 1}}, "bdr");
-  contains({.collective = "allgather", .spec = "bdr", .procs = 3, .arrivals = {0, 1}}, "there are 2 for 3");
+  contains({.collective = "allgather", .spec = "bdr", .procs = 3, .arrivals = {0, 1}},
+           "each of the 3 processes, not 2");
   contains({.collective = "allgather", .spec = "bdr", .procs = 2, .arrivals = {0, -1}}, "not -1");
   contains({.collective = "allgather", .spec = "ring", .procs = 4, .graph = "torus:2x2"},
            "leave out the graph");
@@ -96,9 +98,9 @@ TEST(PlanExtent, CountsTheStepsOfSmallPlans) {
 TEST(PlanExtent, RefusesStepsAndTime) {
   EXPECT_EQ((Extent{.steps = 10, .seconds = 1}).refusal("this plan", 10), "");
   EXPECT_EQ((Extent{.steps = 11, .seconds = 1}).refusal("this plan", 10),
-            "this plan means about 11 steps, more than 10; take fewer processes");
+            "this plan needs about 11 steps, more than 10; use fewer processes");
   EXPECT_EQ((Extent{.steps = 1, .seconds = 3600}).refusal("this plan", 10),
-            "this plan means building schedules for about 60 minutes; take fewer processes");
+            "this plan needs an estimated time to build schedules of 60 minutes; use fewer processes");
 }
 
 }  // namespace

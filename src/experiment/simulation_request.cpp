@@ -44,7 +44,7 @@ SimulationSummary summarize(const SimulationResult& result, const std::vector<do
   return summary;
 }
 
-/// The arrivals in rounds of so many seconds after the first.
+/// The arrivals in rounds after the first; a round lasts `round` seconds.
 std::vector<std::int32_t> in_rounds(const std::vector<double>& arrivals, double round) {
   const double first = *std::min_element(arrivals.begin(), arrivals.end());
   std::vector<std::int32_t> rounds;
@@ -93,12 +93,12 @@ void require_fitting(const SimulationRequest& request, const RequestedCall& requ
     throw Error(std::string(spec.algorithm->name) + " uses no forecast of arrivals");
   if ((!request.forecasts.empty() && request.forecasts.size() != patterns) ||
       (!request.begins.empty() && request.begins.size() != patterns))
-    throw Error("forecasts and beginnings need one row for each pattern of arrivals");
+    throw Error("forecasts and start times need one row for each arrival pattern");
   for (const auto& forecast : request.forecasts)
     if (forecast.size() != call.procs || std::ranges::any_of(forecast, [](auto at) { return at < 0; }))
-      throw Error("a forecast needs a number of rounds from 0 on for each process");
+      throw Error("a forecast needs a number of rounds, 0 or more, for each process");
   if (request.ordered && !request.begins.empty())
-    throw Error("ranks that begin before they arrive have no order of steps");
+    throw Error("ranks that start before they arrive have no fixed order of steps");
   if (request.blocks.empty()) return;
   if (request.blocks.size() != request.sizes.size()) throw Error("blocks need one row for each size");
   constexpr Collective with_blocks[] = {Collective::allgather, Collective::allgatherv, Collective::gather,
@@ -169,7 +169,7 @@ class Runs {
     const bool unequal = !request_.blocks.empty();
     if (!prepared_ || forecast != current_arrivals()) {
       requested_.call.arrivals = std::move(forecast);
-      prepared_.reset();  // before the next one takes memory
+      prepared_.reset();  // frees its memory before the next one is allocated
       prepared_ = requested_.given ? std::make_unique<PreparedPlan>(*requested_.given)
                                    : std::make_unique<PreparedPlan>(requested_.spec, requested_.call, unequal,
                                                                     options_.stop);

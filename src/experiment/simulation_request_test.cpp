@@ -112,10 +112,10 @@ TEST(SimulationRequest, RefusesListsThatDoNotFit) {
   contains(request, "uses no forecast");
   request = ring_of_4();
   request.begins = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-  contains(request, "one row for each pattern");
+  contains(request, "one row for each arrival pattern");
   request.begins.pop_back();
   request.ordered = true;
-  contains(request, "have no order of steps");
+  contains(request, "have no fixed order of steps");
   request = ring_of_4();
   request.blocks = {{1, 1, 1}};
   contains(request, "one size for each process");
@@ -130,10 +130,10 @@ TEST(SimulationRequest, RefusesListsThatDoNotFit) {
   contains(request, "unknown noise 'loud'");
   request = ring_of_4();
   request.root = 4;
-  contains(request, "the root must be below");
+  contains(request, "root 4 is out of range (4 processes)");
   request = ring_of_4();
   request.spec = "native";
-  contains(request, "no schedule of it to simulate");
+  contains(request, "native algorithms have no schedule to simulate");
 }
 
 TEST(SimulationRequest, RefusesWhatIsTooLarge) {

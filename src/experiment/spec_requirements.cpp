@@ -28,8 +28,7 @@ std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::st
 }
 
 void require_schedules(const Spec& spec, Rank procs, const std::string& advice) {
-  if (spec.algorithm->is_native())
-    throw Error("native is the MPI library's own algorithm: Convene has no schedule of it" + advice);
+  if (spec.algorithm->is_native()) throw Error("native algorithms have no schedule" + advice);
   if (procs < 1 || procs > most_procs)
     throw Error("the number of processes must be from 1 to " + std::to_string(most_procs) + ", not " +
                 std::to_string(procs));
@@ -37,19 +36,19 @@ void require_schedules(const Spec& spec, Rank procs, const std::string& advice) 
 
 void require_root(Rank root, Rank procs) {
   if (root >= procs)
-    throw Error("the root must be below the number of processes, " + std::to_string(procs) + ", not " +
-                std::to_string(root));
+    throw Error("root " + std::to_string(root) + " is out of range (" + std::to_string(procs) +
+                " processes)");
 }
 
 void require_met(const Spec& spec, const Call& call) {
   const std::string who = std::string(name(call.collective)) + "=" + spec_text(spec);
   if (uses_nodes(*spec.algorithm) && call.nodes.empty())
-    throw Error(who + " needs to know which ranks share a node: say it with --mapping \"node:4 core:8\"");
+    throw Error(who + " needs the mapping of ranks to nodes; give --mapping \"node:4 core:8\"");
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     throw Error(who + " " + unmet +
                 (uses_nodes(*spec.algorithm) ? "" : ", not " + std::to_string(call.procs)));
   if (spec.algorithm->is_online() && call.procs > most_online)
-    throw Error(who + " decides as it runs, so that all processes have to be played together: take at most " +
+    throw Error(who + " is an online algorithm, whose ranks are simulated together; use at most " +
                 std::to_string(most_online) + ", not " + std::to_string(call.procs));
 }
 

@@ -26,7 +26,7 @@ bool is_first_process() {
 
 namespace {
 
-/// CONVENE=off: every call passes through, whatever the other variables say.
+/// CONVENE=off: every call passes through, independent of other variables.
 bool is_switched_off() {
   const char* const value = std::getenv("CONVENE");
   return value && std::strcmp(value, "off") == 0;
@@ -40,11 +40,10 @@ bool decide() {
   const MpiFit fit = find_mpi();
   if (fit != MpiFit::fits) {
     if (interposition_state.exchange(2) == 0 && is_first_process())
-      std::fprintf(
-          stderr,
-          "convene: this drop-in library is for %s and the program runs with '%s': it steps aside; use "
-          "`convene run`, which chooses the right one\n",
-          CONVENE_STACK_NAME, mpi_library_version());
+      std::fprintf(stderr,
+                   "convene: this drop-in library is for %s, but the program uses '%s'; all calls are "
+                   "native; use `convene run`, which selects the library\n",
+                   CONVENE_STACK_NAME, mpi_library_version());
     return false;
   }
   int initialized = 0;

@@ -153,13 +153,14 @@ class Rebased {
 
 /// Calls act(address, number of items, type) for `count` items from `at` on, in portions whose bytes fit an
 /// int, until one fails.
-template <class Act>
-int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeFacts& facts, Act&& act) {
+template <class Function>
+int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeFacts& facts,
+                 Function&& function) {
   static const std::byte anywhere{};
   MPI_Count done = 0;
   if (!at && count > 0) {
     const Rebased rebased(type, &anywhere);
-    const int code = act(&anywhere, 1, rebased.type());
+    const int code = function(&anywhere, 1, rebased.type());
     if (code != MPI_SUCCESS) return code;
     done = 1;
   }
@@ -167,7 +168,7 @@ int for_each_run(const void* at, MPI_Count count, MPI_Datatype type, const TypeF
     const int now = items_at_once(facts, count - done);
     const std::uintptr_t items =
         reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(facts.extent * done);
-    const int code = act(reinterpret_cast<const void*>(items), now, type);
+    const int code = function(reinterpret_cast<const void*>(items), now, type);
     if (code != MPI_SUCCESS) return code;
     done += now;
   }

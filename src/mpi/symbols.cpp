@@ -55,7 +55,7 @@ void* mpi_symbol(const char* name) {
 void* mpi_object(const char* name) {
   void* object = mpi_symbol(name);
   if (!object) {
-    std::fprintf(stderr, "convene: this MPI has no %s; is it complete?\n", name);
+    std::fprintf(stderr, "convene: this MPI lacks the function %s; check its installation\n", name);
     std::abort();
   }
   return object;

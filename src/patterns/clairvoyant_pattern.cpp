@@ -228,7 +228,7 @@ std::vector<SegmentTransfer> clairvoyant_transfers(std::uint32_t procs, std::uin
                                                    std::span<const std::int32_t> arrivals) {
   if (!arrivals.empty() && arrivals.size() != procs)
     throw Error("a forecast of " + std::to_string(arrivals.size()) + " arrivals for " +
-                std::to_string(procs) + " processes: give one for each");
+                std::to_string(procs) + " processes; give one for each process");
   return Generator(procs, segments, root, arrivals).run();
 }
 

@@ -40,8 +40,8 @@ std::uint32_t number(std::string_view text, std::string_view whole, std::uint32_
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most)
-    throw Error("a graph's numbers are from 1 to " + std::to_string(most) + ", not '" + std::string(text) +
-                "' as in '" + std::string(whole) + "'");
+    throw Error("numbers in a graph must be from 1 to " + std::to_string(most) + ", not '" +
+                std::string(text) + "' as in '" + std::string(whole) + "'");
   return value;
 }
 
@@ -60,7 +60,7 @@ Sizes parse_dims(std::string_view text, std::string_view whole, std::uint32_t pr
   }
   if (size != procs)
     throw Error("the graph '" + std::string(whole) + "' is not one of " + std::to_string(procs) +
-                " processes: take sizes whose product is that number");
+                " processes; give sizes whose product is that number");
   return dims;
 }
 
@@ -132,7 +132,7 @@ Graph Graph::parse(std::string_view text, std::uint32_t procs) {
     return random(procs, number(rest.substr(0, second), text, most_degree), seed);
   }
   if (kind != "cart" && kind != "torus" && kind != "moore")
-    throw Error("a graph is cart, torus or moore with its sizes, as in torus:4x4, or random:DEGREE, not '" +
+    throw Error("a graph must be cart, torus or moore with sizes, as in torus:4x4, or random:DEGREE, not '" +
                 std::string(text) + "'");
   const Sizes dims = colon == std::string_view::npos ? nearly_square(procs) : parse_dims(rest, text, procs);
   return kind == "moore" ? moore(dims) : cartesian(dims, kind == "torus");

@@ -64,7 +64,7 @@ std::vector<std::uint32_t> parse_nodes(std::string_view text) {
   for (std::string_view part : split(text, ", ")) {
     const auto node = whole_number(part);
     if (!node)
-      throw Error("the placement " + quoted(text) + " is not known (at " + quoted(part) +
+      throw Error("the placement " + quoted(text) + " is unknown (at " + quoted(part) +
                   "); use \"sequential\", \"cyclic\" or one node per rank, such as \"0,0,1,1\"");
     nodes.push_back(*node);
   }
@@ -90,7 +90,7 @@ Machine Machine::parse(std::string_view text) {
     Level level = parse_level(part);
     for (const Level& other : machine.levels_)
       if (other.name == level.name)
-        throw Error("the machine " + quoted(text) + " has two levels called " + quoted(level.name));
+        throw Error("the machine " + quoted(text) + " has two levels named " + quoted(level.name));
     seats *= level.count;
     if (seats > most_seats)
       throw Error("the machine " + quoted(text) + " has more than " + std::to_string(most_seats) + " seats");
@@ -100,7 +100,7 @@ Machine Machine::parse(std::string_view text) {
                                  [](const Level& level) { return level.name == "node"; });
   if (node == machine.levels_.end())
     throw Error("the machine " + quoted(text) +
-                " has no level called \"node\"; an example is \"node:4 core:8\"");
+                " has no level named \"node\"; an example is \"node:4 core:8\"");
   machine.node_level_ = static_cast<std::size_t>(node - machine.levels_.begin());
   return machine;
 }
@@ -148,7 +148,7 @@ Mapping Mapping::on_nodes(const Machine& machine, std::span<const std::uint32_t>
   std::vector<std::uint32_t> taken(machine.nodes(), 0), seats;
   for (std::uint32_t node : nodes) {
     const std::string who =
-        "rank " + std::to_string(seats.size()) + " is placed on node " + std::to_string(node);
+        "rank " + std::to_string(seats.size()) + " is mapped to node " + std::to_string(node);
     if (node >= machine.nodes())
       throw Error(who + ", but " + quoted(machine.text()) + " has nodes 0 to " +
                   std::to_string(machine.nodes() - 1));

@@ -105,21 +105,21 @@ TEST(Mapping, SaysWhatIsWrong) {
     EXPECT_NE(why(bad, "sequential", 1).find("NAME:COUNT"), std::string::npos) << bad;
   EXPECT_EQ(why("node:2\ncore:2", "cyclic", 2).find("the machine's level \"node:2\\x0acore:2\" is not"), 0u);
   EXPECT_EQ(why("socket:2 core:8", "sequential", 4),
-            "the machine \"socket:2 core:8\" has no level called \"node\"; an example is \"node:4 core:8\"");
+            "the machine \"socket:2 core:8\" has no level named \"node\"; an example is \"node:4 core:8\"");
   EXPECT_EQ(why("node:2 node:2", "sequential", 4),
-            "the machine \"node:2 node:2\" has two levels called \"node\"");
+            "the machine \"node:2 node:2\" has two levels named \"node\"");
   EXPECT_NE(why("node:100000 core:100000", "cyclic", 4).find("more than 268435456 seats"), std::string::npos);
   EXPECT_NE(why("", "cyclic", 4).find("needs a machine"), std::string::npos);
   EXPECT_EQ(
       why("node:2 core:2", "random", 4),
-      "the placement \"random\" is not known (at \"random\"); use \"sequential\", \"cyclic\" or one node per "
+      "the placement \"random\" is unknown (at \"random\"); use \"sequential\", \"cyclic\" or one node per "
       "rank, such as \"0,0,1,1\"");
   EXPECT_EQ(why("node:2 core:2", "0,1", 4),
             "the placement \"0,1\" names 2 nodes for 4 processes; name one node per rank");
   EXPECT_EQ(why("node:2 core:2", "0,1,2,0", 4),
-            "rank 2 is placed on node 2, but \"node:2 core:2\" has nodes 0 to 1");
+            "rank 2 is mapped to node 2, but \"node:2 core:2\" has nodes 0 to 1");
   EXPECT_EQ(why("node:2 core:2", "0,0,0,1", 4),
-            "rank 2 is placed on node 0, whose 2 seats are taken; name more cores or another node");
+            "rank 2 is mapped to node 0, whose 2 seats are taken; name more cores or another node");
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ def problem_of(
     )
     if done.status != 0 or ", 0 failures" not in done.output:
         return f"status {done.status}: {done.output[-2000:]}"
-    if len(done.accounts) != procs:
-        return f"{len(done.accounts)} accounts of {procs} ranks"
+    if len(done.profiles) != procs:
+        return f"{len(done.profiles)} profiles of {procs} ranks"
     for collective in ("allgather", "allgatherv"):
         if done.algorithms(collective) != {spec}:
             return f"{collective} ran as {done.algorithms(collective)}"

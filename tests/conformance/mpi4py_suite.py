@@ -33,7 +33,7 @@ from tests.conformance.stacks import (
     Done,
     Stack,
     all_stacks,
-    read_accounts,
+    read_profiles,
     run_with_timeout,
 )
 
@@ -109,7 +109,7 @@ def convene_run(
     stack: Stack, procs: int, spec: str, tests: list[str], timeout: float, directory: str
 ) -> tuple[int, str]:
     library, _ = LIBRARIES[stack.name]
-    variables = {"CONVENE_ACCOUNT_DIR": directory} | ({"MPI4PY_LIBMPI": library} if library else {})
+    variables = {"CONVENE_PROFILE_DIR": directory} | ({"MPI4PY_LIBMPI": library} if library else {})
     variables |= declared_nodes(spec, procs)
     run = [sys.executable, "-m", "convene", "run", "--use", f"allgather={spec},allgatherv={spec}", "--"]
     left_out = [word for pattern in LEFT_OUT.get(stack.name, []) for word in ("-x", pattern)]
@@ -132,11 +132,11 @@ def judge(stack: Stack, procs: int, spec: str, done: Done) -> tuple[str, str]:
         return "failed", f"status {done.status}"
     if "OK" not in done.output or "FAILED (" in done.output:
         return "failed", "a rank does not say OK"
-    if len(done.accounts) != procs:
-        return "failed", f"{len(done.accounts)} accounts of {procs} ranks"
+    if len(done.profiles) != procs:
+        return "failed", f"{len(done.profiles)} profiles of {procs} ranks"
     _, version = LIBRARIES[stack.name]
-    if any(not account["library_version"].startswith(version) for account in done.accounts):
-        return "failed", f"ran with another MPI: {done.accounts[0]['library_version']}"
+    if any(not profile["library_version"].startswith(version) for profile in done.profiles):
+        return "failed", f"ran with another MPI: {done.profiles[0]['library_version']}"
     if done.algorithms("allgather") != {spec}:
         return "failed", f"allgather ran as {done.algorithms('allgather')}"
     if not done.algorithms("allgatherv") <= {spec}:
@@ -151,7 +151,7 @@ def run_suite(
     chosen = ["-i", tests, *(word for name in CALLERS if not whole for word in ("-k", name))]
     with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
         status, output = convene_run(stack, procs, spec, chosen, timeout, directory)
-        done = Done(status, output, read_accounts(Path(directory)))
+        done = Done(status, output, read_profiles(Path(directory)))
     outcome, problem = judge(stack, procs, spec, done)
     if problem:
         problem += f"\n{done.output[-4000:]}"
@@ -179,7 +179,7 @@ def run_all(
     stack: Stack, procs: int, specs: list[str], tests: str, turn: int, *, whole: bool
 ) -> Iterator[Result]:
     """All algorithms; one of those that can run has its turn to run the whole suite, and is the first. It is
-    one of Convene's: persistent calls that stay the MPI's own are not counted."""
+    one of Convene's: native persistent calls are not counted."""
     able = [spec for spec in specs if spec != NATIVE and not _core.unmet("allgather", spec, procs)] or specs
     first = run_suite(stack, procs, able[turn % len(able)], tests)
     yield first

@@ -40,7 +40,7 @@ class Done:
 
     status: int
     output: str
-    accounts: list[dict[str, Any]] = field(default_factory=list)
+    profiles: list[dict[str, Any]] = field(default_factory=list)
 
     def problem(self) -> str:
         """What went wrong with a program that says "all right" at its end; nothing if it did."""
@@ -52,8 +52,8 @@ class Done:
         """All records of all ranks."""
         return [
             record
-            for account in self.accounts
-            for communicator in account["communicators"]
+            for profile in self.profiles
+            for communicator in profile["communicators"]
             for record in communicator["records"]
         ]
 
@@ -113,16 +113,16 @@ class Stack:
         preload: Path | bool = True,
         timeout: float = 300,
     ) -> Done:
-        """Runs a program to its end; with accounts, where the library is in it. A run that takes longer than
+        """Runs a program to its end; with profiles, where the library is in it. A run that takes longer than
         `timeout` seconds has status 124."""
         library = (self.preload if preload else None) if isinstance(preload, bool) else preload
         with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
             own = {**self.variables, **(variables or {})}
             if library:
-                own.setdefault("CONVENE_ACCOUNT_DIR", directory)
+                own.setdefault("CONVENE_PROFILE_DIR", directory)
             command = self.command(procs, program, library, sorted(own))
             status, output = run_with_timeout(command, {**ENVIRONMENT, **os.environ, **own}, timeout)
-            return Done(status, output, read_accounts(Path(own.get("CONVENE_ACCOUNT_DIR", directory))))
+            return Done(status, output, read_profiles(Path(own.get("CONVENE_PROFILE_DIR", directory))))
 
     def program(self, name: str) -> Path:
         """A test program, built for this stack: by CMake for the stacks that it knows, else here."""
@@ -177,8 +177,8 @@ def run_with_timeout(
         return status, output.read()
 
 
-def read_accounts(directory: Path) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in sorted(directory.glob("account-*.json"))]
+def read_profiles(directory: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted(directory.glob("profile-*.json"))]
 
 
 def _stack(

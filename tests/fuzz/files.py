@@ -55,11 +55,11 @@ def command(*words: str, shipped: str = "") -> Reader:
     return Reader(call, shipped)
 
 
-def read_accounts(folder: Path) -> int:
-    """No command reads accounts alone: `convene run` does after the program."""
-    from convene.run import accounts
+def read_profiles(folder: Path) -> int:
+    """No command reads profiles alone: `convene run` does after the program."""
+    from convene.run import profiles
 
-    accounts.read(folder)
+    profiles.read(folder)
     return 0
 
 
@@ -87,7 +87,7 @@ drawn = itertools.count()
 PLACE = ("-p", "4", "--platform")
 READERS = {
     "recording": command("trace", "FOLDER", "--json"),
-    "account": Reader(read_accounts),
+    "profile": Reader(read_profiles),
     "benchmark": Reader(read_benchmark),
     "schedule": Reader(read_schedule),
     "skeleton": command("simulate", "program", "FILE", *PLACE, "tryton", "--json"),

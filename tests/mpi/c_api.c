@@ -33,37 +33,37 @@ static void gather(MPI_Comm comm, int count) {
 
 static void choices(void) {
   MPI_Comm comm;
-  convene_account account;
+  convene_call_stats stats;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  expect(convene_last(comm, &account) == MPI_ERR_ARG, "a last call before the first");
+  expect(convene_last(comm, &stats) == MPI_ERR_ARG, "a last call before the first");
   gather(comm, 3);
-  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "native") == 0,
+  expect(convene_last(comm, &stats) == MPI_SUCCESS && strcmp(stats.algorithm, "native") == 0,
          "native by default");
   expect(convene_use(comm, "allgather=sparbit;send=packed,allgatherv=ring") == MPI_SUCCESS, "convene_use");
   gather(comm, 3);
-  expect(convene_last(comm, &account) == MPI_SUCCESS, "convene_last");
-  expect(strcmp(account.algorithm, "sparbit;send=packed") == 0, account.algorithm);
-  expect(strcmp(account.reason, "forced") == 0, account.reason);
-  expect(account.seconds > 0 && account.seconds < 60, "the time of a call");
+  expect(convene_last(comm, &stats) == MPI_SUCCESS, "convene_last");
+  expect(strcmp(stats.algorithm, "sparbit;send=packed") == 0, stats.algorithm);
+  expect(strcmp(stats.reason, "forced") == 0, stats.reason);
+  expect(stats.seconds > 0 && stats.seconds < 60, "the time of a call");
   expect(convene_use(comm, "allgather=sparbitt") == MPI_ERR_ARG, "an unknown algorithm");
   expect(strstr(convene_error(), "sparbitt") && strstr(convene_error(), "sparbit"), convene_error());
   expect(convene_use(comm, NULL) == MPI_ERR_ARG, "no text");
   gather(comm, 4);
-  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "sparbit;send=packed") == 0,
+  expect(convene_last(comm, &stats) == MPI_SUCCESS && strcmp(stats.algorithm, "sparbit;send=packed") == 0,
          "a wrong choice left everything as it was");
   expect(convene_use(comm, "barrier=dissemination") == MPI_SUCCESS, "convene_use");
   for (int i = 0; i < 3; ++i) expect(convene_barrier(comm) == MPI_SUCCESS, "convene_barrier");
-  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "dissemination") == 0,
+  expect(convene_last(comm, &stats) == MPI_SUCCESS && strcmp(stats.algorithm, "dissemination") == 0,
          "a barrier");
   int one = 1, counts[64], places[64], ones[64];
   int size;
   MPI_Comm_size(comm, &size);
   for (int i = 0; i < size; ++i) counts[i] = 1, places[i] = i;
   convene_allgatherv(&one, 1, MPI_INT, ones, counts, places, MPI_INT, comm);
-  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "native") == 0,
+  expect(convene_last(comm, &stats) == MPI_SUCCESS && strcmp(stats.algorithm, "native") == 0,
          "another collective behind it");
   expect(convene_barrier(comm) == MPI_SUCCESS, "the barrier again");
-  expect(convene_last(comm, &account) == MPI_SUCCESS && strcmp(account.algorithm, "dissemination") == 0,
+  expect(convene_last(comm, &stats) == MPI_SUCCESS && strcmp(stats.algorithm, "dissemination") == 0,
          "which took the short way");
   MPI_Comm_free(&comm);
 }

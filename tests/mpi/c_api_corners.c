@@ -16,12 +16,12 @@ static void expect(int holds, const char* what) {
 }
 
 static void without_mpi(const char* when) {
-  convene_account account;
+  convene_call_stats stats;
   convene_footprint footprint;
   expect(convene_use(MPI_COMM_WORLD, "allgather=ring") == MPI_ERR_ARG, when);
   expect(strstr(convene_error(), "initialized") != NULL, convene_error());
   expect(convene_expect(MPI_COMM_WORLD, NULL) == MPI_ERR_ARG, when);
-  expect(convene_last(MPI_COMM_WORLD, &account) == MPI_ERR_ARG, when);
+  expect(convene_last(MPI_COMM_WORLD, &stats) == MPI_ERR_ARG, when);
   expect(convene_memory(MPI_COMM_WORLD, &footprint) == MPI_ERR_ARG, when);
 }
 
@@ -54,10 +54,10 @@ static void no_place(void) {
   int* all = malloc(sizeof(int) * (size_t)procs);
   expect(convene_iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, NULL) == MPI_ERR_ARG,
          "no place for a request");
-  expect(strstr(convene_error(), "convene_iallgather needs a place for a request") != NULL, convene_error());
+  expect(strstr(convene_error(), "convene_iallgather needs a pointer to a request") != NULL, convene_error());
   expect(convene_allgather_init(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, NULL) == MPI_ERR_ARG,
          "no place for an operation");
-  expect(strstr(convene_error(), "convene_allgather_init needs a place for an operation") != NULL,
+  expect(strstr(convene_error(), "convene_allgather_init needs a pointer to an operation") != NULL,
          convene_error());
   MPI_Request request;
   convene_operation none = NULL;

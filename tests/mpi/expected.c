@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     if (step % 3 == rank % 3) wait_for(1e-3);
     calls(step, step % procs);
   }
-  check(convene_expect(comm, NULL) == MPI_SUCCESS, "nobody knows");
+  check(convene_expect(comm, NULL) == MPI_SUCCESS, "unknown arrivals");
   calls(15, procs - 1);
 
   const double wrong[] = {-1, NAN, INFINITY, 1e30};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory leaks: communicators are created, used in every form of call and freed, many times, first with
 // native calls (PMPI_…), then with intercepted ones. The memory in use afterwards must not have grown, except
-// by the MPI's own leaks.
+// by leaks of the MPI.
 //
 //   no_growth [ROUNDS]
 #include <malloc.h>
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 100;
   const long own = growth({PMPI_Allgather, PMPI_Iallgather, PMPI_Ibcast, PMPI_Scatterv}, rounds);
   const long ours = growth({MPI_Allgather, MPI_Iallgather, MPI_Ibcast, MPI_Scatterv}, rounds);
-  // Convene creates one more communicator for each: the MPI's own leak per communicator (MPICH 4: 64 bytes)
+  // Convene creates one more communicator for each: the leak of the MPI per communicator (MPICH 4: 64 bytes)
   // counts twice.
   const double each = static_cast<double>(ours - (own > 0 ? 2 * own : 0)) / rounds;
   // An allocator's memory in use varies a little by itself; a leaked handle, schedule or request would be

@@ -423,12 +423,12 @@ static void misused(const char* use) {
   expect_ok(convene_free(&plain), "free");
   free(out);
   make(&g, comm, 0, 0);
-  expect_refused(convene_phase_begin(NULL), "no operation");
+  expect_refused(convene_phase_begin(NULL), "needs an operation");
   expect_refused(convene_phase_init(g.operation, 0), "twice");
   expect_refused(convene_phase_edge(g.operation, 0.5), "outside");
   expect_refused(convene_phase_end(g.operation), "not open");
   expect_ok(convene_phase_begin(g.operation), "begin");
-  expect_refused(convene_phase_begin(g.operation), "open already");
+  expect_refused(convene_phase_begin(g.operation), "already open");
   expect_refused(convene_phase_edge(g.operation, 50), "0.5");
   fill(&g, 1, 1);
   expect_ok(convene_phase_edge(g.operation, 0.5), "edge");

@@ -406,7 +406,7 @@ class Test {
   }
 
   void compare(Call& call, int batch) {
-    if (call.output[0]->all() != call.output[1]->all()) fail("differs from the MPI's own", call, batch);
+    if (call.output[0]->all() != call.output[1]->all()) fail("differs from native", call, batch);
   }
 
   void fail(const char* what, const Call& call, int batch) {

@@ -101,7 +101,7 @@ class Test {
     }
     if (outstanding) complete_in_a_random_way(requests, mine);
     for (Drawn& each : calls)
-      if (!each.call.is_right()) fail("differs from the MPI's own", each, batch);
+      if (!each.call.is_right()) fail("differs from native", each, batch);
     PMPI_Allreduce(MPI_IN_PLACE, &failures_, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return static_cast<int>(calls.size());
   }

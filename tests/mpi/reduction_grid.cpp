@@ -27,7 +27,7 @@ std::string problem_of(ReductionCall& call, bool is_request, Random& mine) {
   int code = call.run(0, false, is_request ? &request : nullptr);
   if (is_request && code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) return "returned an error";
-  return call.is_right() ? "" : "differs from the MPI's own";
+  return call.is_right() ? "" : "differs from native";
 }
 
 }  // namespace

@@ -77,12 +77,12 @@ int open_device(int process, std::size_t node) {
   ifreq request{};
   std::strcpy(request.ifr_name, "eth0");
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
-  if (ioctl(device, TUNSETIFF, &request) != 0) fail("making a TAP device");
+  if (ioctl(device, TUNSETIFF, &request) != 0) fail("creating a TAP device");
   const int any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   request.ifr_hwaddr.sa_family = 1;  // Ethernet
   const auto address = address_of(node);
   std::copy(address.begin(), address.end(), request.ifr_hwaddr.sa_data);
-  if (ioctl(any_socket, SIOCSIFHWADDR, &request) != 0) fail("giving the TAP device an address");
+  if (ioctl(any_socket, SIOCSIFHWADDR, &request) != 0) fail("setting the address of the TAP device");
   close(any_socket);
   return device;
 }
@@ -228,7 +228,7 @@ class Switch {
 void ask_for_priority() {
   const sched_param parameter{.sched_priority = 10};
   const bool refused = sched_setscheduler(0, SCHED_FIFO, &parameter) != 0;
-  std::puts(refused ? "ready, without real-time priority: delays may be longer" : "ready");
+  std::puts(refused ? "ready, without real-time priority; delays may be longer" : "ready");
   std::fflush(stdout);
 }
 
@@ -236,13 +236,14 @@ void ask_for_priority() {
 
 int main(int count, char** words) {
   Options options;
-  CLI::App app("Joins network namespaces by a switch with a delay; `convene cluster up` starts it.");
-  app.add_option("nodes", options.nodes, "A process inside each node")->required()->expected(2, 250);
-  app.add_option("--rate", options.rate, "Bits per second of every node's link; 0: unlimited");
-  app.add_option("--delay", options.delay, "Seconds, one way");
-  app.add_option("--groups", options.groups, "Into so many groups the nodes are divided")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--group-delay", options.group_delay, "Seconds more between groups");
+  CLI::App app("Connects network namespaces by a switch with a delay; `convene cluster up` starts it.");
+  app.add_option("nodes", options.nodes, "Process id of a process inside each node")
+      ->required()
+      ->expected(2, 250);
+  app.add_option("--rate", options.rate, "Rate of every node's link in bits per second; 0: no limit");
+  app.add_option("--delay", options.delay, "One-way delay in seconds");
+  app.add_option("--groups", options.groups, "Number of groups of nodes")->check(CLI::PositiveNumber);
+  app.add_option("--group-delay", options.group_delay, "Additional delay between groups in seconds");
   CLI11_PARSE(app, count, words);
   try {
     Switch nodes(options);

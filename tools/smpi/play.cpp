@@ -251,7 +251,7 @@ class Participant {
       case Collective::barrier:
         return check(PMPI_Barrier(MPI_COMM_WORLD));
       default:
-        std::fprintf(stderr, "no such collective of SMPI's own\n");
+        std::fprintf(stderr, "SMPI has no such collective\n");
         PMPI_Abort(MPI_COMM_WORLD, 2);
     }
   }
@@ -279,7 +279,7 @@ double next_start() {
 }
 
 /// Runs the call once for each pattern of arrival; exits in seconds after the start, at rank 0.
-Json play(const Call& call, std::size_t bytes) {
+Json simulate(const Call& call, std::size_t bytes) {
   Participant participant(call, bytes);
   Json exits = Json::array();
   for (const auto& arrivals : job->arrivals) {
@@ -318,7 +318,7 @@ int run(const char* job_file, const char* result_file) {
     wanted = contract(call, segments_of_job);
   }
   Json sizes = Json::array();
-  for (const std::size_t bytes : job->sizes) sizes.push_back(play(call, bytes));
+  for (const std::size_t bytes : job->sizes) sizes.push_back(simulate(call, bytes));
   if (rank == 0) std::ofstream(result_file) << Json{{"sizes", sizes}};
   return 0;
 }

@@ -90,4 +90,4 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         if is_replaced:
             target.unlink(missing_ok=True)
-        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
+        raise RequestError(f"cannot write {path}: {error.strerror}") from None

@@ -39,7 +39,7 @@ class Algorithm(TypedDict):
     collectives: list[str]
     requirement: str
     symmetry: str
-    learns: str
+    arrival_source: str
     rounds: str
     native: bool
     commutative_only: bool
@@ -131,14 +131,14 @@ class CostExpression(TypedDict):
 
 class SharedMemoryCost(TypedDict):
     total: str
-    seconds: NotRequired[float]  # where a platform was given
+    seconds: NotRequired[float]  # with a platform
 
 
 class SummaCost(TypedDict):
     rows: str
     columns: str
     total: str
-    seconds: NotRequired[float]  # where a platform was given
+    seconds: NotRequired[float]  # with a platform
 
 
 class SimulationFields(TypedDict, total=False):
@@ -172,7 +172,7 @@ class CriticalStep(TypedDict):
 
 
 class Simulated(TypedDict):
-    """One run of the player, or of SMPI, which says only when ranks are done. Times are in seconds."""
+    """One simulated call. SMPI reports only when ranks complete. Times are in seconds."""
 
     seconds: float  # from the first arrival to the last exit
     mean: float  # of all ranks, from arrival to exit

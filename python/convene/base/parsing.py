@@ -27,7 +27,9 @@ def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
         first, _, last = part.partition("-") if "-" in part else (part, "", part)
         ends = tuple(parse_number(end, what, least, most, part or text) for end in (first, last))
         if ends[0] > ends[1]:
-            raise RequestError(f"{what} '{part}' is empty; write the smaller number first, as in 1-64")
+            raise RequestError(
+                f"the range {what} '{part}' is empty; give the smaller number first, as in 1-64"
+            )
         numbers.update(range(ends[0], ends[1] + 1))
     return sorted(numbers)
 
@@ -63,14 +65,16 @@ def parse_sizes(text: str, option: str = "--sizes") -> list[int]:
         ends = part.split(":")
         if len(ends) > 3:
             raise RequestError(
-                f"{option} '{part}' is no range of sizes; write the first, the last and the factor: 8:1MiB:4"
+                f"invalid range '{part}' in {option}; give FIRST:LAST or FIRST:LAST:FACTOR, as in 8:1MiB:4"
             )
         first, last = _core.size(ends[0]), _core.size(ends[min(1, len(ends) - 1)])
         factor = parse_factor(ends[2], option) if len(ends) == 3 else 2
         if first > last:
-            raise RequestError(f"{option} '{part}' is empty; write the smaller size first, as in 8:1MiB")
+            raise RequestError(
+                f"the range {option} '{part}' is empty; give the smaller size first, as in 8:1MiB"
+            )
         if last > MOST_SIZE:
-            raise RequestError(f"{option} '{part}' is too large: a block has less than 2 GiB here")
+            raise RequestError(f"{option} '{part}' is too large; give less than 2 GiB")
         while first <= last:
             sizes[first] = None
             first = first * factor if first else last + 1
@@ -95,5 +99,7 @@ def parse_seconds(text: str, what: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < 1e6:
-        raise RequestError(f"{what} '{text}' is not a time from 0 on, such as 0.5, 5ms or 20us")
+        raise RequestError(
+            f"invalid time '{text}' for {what}; give a number of seconds or a unit, as in 0.5, 5ms or 20us"
+        )
     return seconds

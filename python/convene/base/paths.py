@@ -8,7 +8,7 @@ from convene._core import RequestError
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent.parent
 
-# An installed package brings its libraries; a checkout builds them.
+# An installed package contains its libraries; a checkout builds them.
 LIBRARIES = (PACKAGE / "lib", CHECKOUT / "build" / "lib")
 PROGRAMS = (PACKAGE / "bin", CHECKOUT / "build" / "bin")
 
@@ -24,6 +24,7 @@ def preload_library(stack: str) -> Path:
     if found is None:
         places = " or ".join(str(place) for place in LIBRARIES)
         raise RequestError(
-            f"there is no {name} in {places}; build Convene where this MPI's compiler wrapper is installed"
+            f"{name} not found in {places}; install this MPI's compiler wrapper (mpicc) and build Convene "
+            "again"
         )
     return found

@@ -31,11 +31,13 @@ def read(path: Path) -> Measurement:
         resume = f", with --resume where {journal_of(path).name} is still there" if error.is_cut else ""
         raise RequestError(f"{error}; measure again{resume}") from None
     if not isinstance(result, dict) or "collective" not in result or not ({"runs", "sizes"} & set(result)):
-        raise RequestError(f"{path} is no measurement; convene bench … -o FILE.json writes one")
+        raise RequestError(f"{path} is not a measurement; write one with convene bench … -o FILE.json")
     if not isinstance(result.get("format", 1), int):
-        raise RequestError(f"{path} is damaged: its format is no number; measure again")
+        raise RequestError(f"{path} is damaged: field format is not a number; measure again")
     if result.get("format", 1) > FORMAT:
-        raise RequestError(f"{path} has format {result['format']}, and this version knows up to {FORMAT}")
+        raise RequestError(
+            f"{path} has format {result['format']}; this version of Convene reads formats up to {FORMAT}"
+        )
     result = result if "runs" in result else {**result, "runs": [result]}
     if fault := jsons.fault_of(result, Measurement) or fault_of(result["runs"]):
         raise RequestError(f"{path} is damaged: {fault}; measure again")

@@ -13,7 +13,7 @@ from convene.base.jsons import JsonError
 from convene.base.result_types import MeasuredRun
 from convene.bench import program, requests
 
-Asked = Mapping[str, Any]  # what was asked for, as it stands in JSON
+Asked = Mapping[str, Any]  # the request as JSON
 
 
 def difference(before: Asked, now: Asked) -> str:
@@ -35,8 +35,8 @@ class Journal:
         request = folder / "request.json"
         if folder.exists() and not resume:
             raise RequestError(
-                f"{folder} has what an interrupted measurement left; add --resume to complete it, or "
-                "remove it"
+                f"{folder} contains results of an interrupted measurement; add --resume to complete it, or "
+                "remove the directory"
             )
         if resume and not request.is_file():
             raise RequestError(f"there is nothing to resume: {folder} does not exist; leave out --resume")
@@ -51,7 +51,7 @@ class Journal:
         try:
             before = jsons.check(jsons.read(request), dict[str, object], str(request))
         except JsonError:
-            raise RequestError(f"{request} is damaged; remove {request.parent} and measure anew") from None
+            raise RequestError(f"{request} is damaged; remove {request.parent} and measure again") from None
         wanted = json.loads(json.dumps(asked))
         if before != wanted:
             raise RequestError(

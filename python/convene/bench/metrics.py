@@ -86,7 +86,7 @@ METRICS = {
         ),
         Metric(
             "waiting",
-            "time inside before the last rank came, averaged over ranks; median",
+            "time in the call before the last arrival, mean over ranks; median",
             "median",
             lambda a, f: waiting(a, f).mean(axis=1),
         ),
@@ -101,7 +101,8 @@ def find_metric(name: str) -> Metric:
 
 
 def default_metric(patterns: list[str]) -> Metric:
-    """elapsed with late ranks, where the slowest rank's time depends little on the algorithm; else max."""
+    """elapsed with late ranks, because the slowest rank's time then depends little on the algorithm; "
+    "otherwise max."""
     return METRICS["elapsed" if any(pattern != "none" for pattern in patterns) else "max"]
 
 
@@ -140,7 +141,7 @@ def _value(contender: Contender, metric: Metric, calls: int) -> Array:
         return np.array(contender[simulated], dtype=float)
     if "arrival" not in contender:
         raise RequestError(
-            f"the metric {metric.name} needs the times of every rank, which this file does not have; take max"
+            f"the metric {metric.name} needs the times of every rank, which this file lacks; use --metric max"
         )
     return metric.value(*times(contender)) / calls
 

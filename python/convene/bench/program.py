@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPI program that measures (tools/bench.cpp): runs it and reads what it writes."""
+"""Runs the measuring MPI program (tools/bench.cpp) and reads its output."""
 
 import tempfile
 from collections.abc import Callable
@@ -27,7 +27,9 @@ def measure(
         started = processes.start(setting, request.procs, request.arguments(), output, on_progress)
         result = read_lines(output)
     if result is None:
-        raise RunError(f"the MPI program has written nothing into {output}; is it on another machine?")
+        raise RunError(
+            f"the MPI program did not write {output}; start rank 0 on this machine, or share that directory"
+        )
     result["command"], result["variables"] = started.command, started.variables
     return result
 

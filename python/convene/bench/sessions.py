@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurement sessions: from what is asked for to requests, and from the runs to the finished result."""
+"""Measurement sessions: from the options to requests, and from the runs to the result."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +40,7 @@ def make_requests(scope: Scope, template: Request) -> tuple[list[Request], list[
         chosen = selection.choose_algorithms(collective, number, scope.algorithms)
         contenders = list(dict.fromkeys([*references, *chosen]))
         if not contenders:
-            raise RequestError("there is nothing to measure: --algorithms and --against name no algorithm")
+            raise RequestError("--algorithms and --against are empty; name an algorithm")
         patterns = parse_patterns(scope.arrivals, number)
         requests += [
             replace(

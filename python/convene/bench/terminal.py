@@ -30,7 +30,7 @@ Columns = dict[str, Callable[[Row], str]]  # head: text of a row
 
 
 def case_columns(collective: str, rows: list[Row]) -> Columns:
-    """What has to be said of a case: its size, and what else is not the same in all of them."""
+    """Labels of a case: its size, and everything else that differs between cases."""
     columns: Columns = {
         "ranks": lambda row: str(row.case.procs),
         "distribution": lambda row: row.case.distribution,
@@ -82,12 +82,12 @@ def remarks(runs: list[MeasuredRun]) -> list[str]:
     load = float(runs[0]["sizes"][0]["load"][0].split()[0])
     if load > cores / 2:
         said.append(
-            f"the machine was not quiet: its load was {load:g} on {cores} cores before the first size; the "
-            "intervals tell how much that matters"
+            f"the machine was busy: a load of {load:g} on {cores} cores before the first size; the intervals "
+            "include the effect"
         )
     most = max(int(run["procs"]) for run in runs)
     if most > cores:
-        said.append(f"{most} ranks shared {cores} cores: the numbers say how algorithms do in such a crowd")
+        said.append(f"{most} ranks shared {cores} cores: the times are those of an oversubscribed machine")
     if runs[0].get("options", {}).get("check") == "never":
         said.append("results were not checked (--check never)")
     invalid = total = 0
@@ -97,8 +97,8 @@ def remarks(runs: list[MeasuredRun]) -> list[str]:
             invalid, total = invalid + int((~valid).sum()), total + len(valid)
     if invalid:
         said.append(
-            f"{invalid} of {total} repetitions are left out: a rank heard of the deadline too late; more "
-            "time (--window) or --sync barrier helps"
+            f"{invalid} of {total} repetitions are left out because a rank received the deadline too late; "
+            "increase --window, or use --sync barrier"
         )
     return said
 

@@ -33,7 +33,7 @@ def depends_on_nodes(collective: str, spec: str) -> bool:
 
 def arrival_source(collective: str, spec: str) -> str:
     """How an algorithm, or a part of it, gets to know arrivals: none, forecast or messages."""
-    return _core.learns(collective, spec)
+    return _core.arrival_source(collective, spec)
 
 
 def uses_forecast(collective: str, spec: str) -> bool:

@@ -37,7 +37,7 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
 
 
 def check_contender(collective: str, procs: int, name: str) -> str:
-    """The contender's name in its proper form. Which names follow "mpi:", only the MPI itself can say."""
+    """The contender's name in canonical form. Only the MPI itself knows which names may follow "mpi:"."""
     if name == INTERCEPTED or name.startswith(OWN):
         return name
     name, at, forecast = name.partition("@")
@@ -47,7 +47,7 @@ def check_contender(collective: str, procs: int, name: str) -> str:
     why = _core.unmet(collective, spec, procs)
     if why:
         raise RequestError(
-            f"{collective} algorithm {spec} {why}, not {procs}; leave it out, or take another number"
+            f"{collective} algorithm {spec} {why}, not {procs}; leave it out, or use another number"
         )
     return spec + at + forecast
 
@@ -60,8 +60,8 @@ def check_forecast(collective: str, spec: str, forecast: str) -> None:
         )
     if not uses_forecast(collective, spec):
         known = _core.algorithms(collective)
-        users = ", ".join(each["name"] for each in known if each["learns"] == "forecast")
+        users = ", ".join(each["name"] for each in known if each["arrival_source"] == "forecast")
         raise RequestError(
-            f"{collective}={spec} makes no use of a forecast; leave out @{forecast}, or take "
+            f"{collective}={spec} uses no forecast; leave out @{forecast}, or use "
             + (f"one that does: {users}" if users else "another collective")
         )

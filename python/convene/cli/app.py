@@ -11,7 +11,8 @@ from convene.cli.lazy import LazyGroup
 app = typer.Typer(
     name="convene",
     cls=LazyGroup,
-    help="MPI collectives as schedules: run programs with them, show, verify and measure them.",
+    help="MPI collective algorithms: run programs with them; show, verify, measure, predict and simulate "
+    "them.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -28,7 +29,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback(
     epilog="[bold]Examples[/bold]\n\n"
     "  convene run --use allgather=sparbit -- mpirun -n 8 ./app\n\n"
-    "  convene list allgather"
+    "  convene list allgather\n\n"
+    "Exit status: 0 done, 1 something failed, 2 the request was wrong."
 )
 def _convene(
     _version: Annotated[

@@ -27,22 +27,22 @@ ORDERS = ("shuffled", "fixed")
 
 @dataclass(frozen=True)
 class Sampling:
-    """Observations: how many of each algorithm, how long, in which order."""
+    """Observations: number, duration and order."""
 
     repetitions: Annotated[
-        int, typer.Option(min=2, help="Observations of each algorithm at each size, at most.")
+        int, typer.Option(min=2, help="Maximum number of observations of each algorithm at each size.")
     ] = 50
     seconds: Annotated[
         float,
-        typer.Option(min=0, help="Stop a size after this time, but not before 10 observations; 0: never."),
+        typer.Option(min=0, help="Stop a size after this time, but not before 10 observations; 0: no limit."),
     ] = 0.0
     precision: Annotated[
         float,
         typer.Option(
             min=0,
             max=100,
-            help="Stop a size when the interval of every median extends at most this many per cent to each "
-            "side; 0: never.",
+            help="Stop a size when the confidence interval of every median is within this many per cent on "
+            "each side; 0: no limit.",
         ),
     ] = 0.0
     batch: Annotated[float, typer.Option(min=1, help="Duration of one observation, in microseconds.")] = 200.0
@@ -59,24 +59,24 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions: how ranks are synchronised, caches, checks of results."""
+    """Conditions: synchronisation, caches, checks of results."""
 
     sync: Annotated[
         str,
         typer.Option(
             metavar="|".join(SYNCS),
-            help="Synchronise ranks by two barriers, or by a deadline on clocks whose offsets are estimated.",
+            help="Synchronise ranks with two barriers, or with a deadline on synchronised clocks.",
             autocompletion=complete(SYNCS),
         ),
     ] = "barrier"
     window: Annotated[
-        float, typer.Option(min=1, help="Microseconds to the first deadline; grows where ranks miss it.")
+        float, typer.Option(min=1, help="Microseconds to the first deadline; increased when ranks miss it.")
     ] = 200.0
     cache: Annotated[
         str,
         typer.Option(
             metavar="|".join(CACHES),
-            help="cold: fill caches with other data before each call.",
+            help="hot: keep caches as they are. cold: fill caches with other data before each call.",
             autocompletion=complete(CACHES),
         ),
     ] = "hot"
@@ -84,7 +84,7 @@ class Conditions:
         str,
         typer.Option(
             metavar="|".join(CHECKS),
-            help="Check results after every observation, once a size, or never.",
+            help="Check results after every observation, once per size, or never.",
             autocompletion=complete(CHECKS),
         ),
     ] = "every"
@@ -92,11 +92,13 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Files:
-    """Files: what is written, and resumed."""
+    """Files: output and resumption."""
 
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE.json", help="Write every observation, and the summary."),
+        typer.Option(
+            "-o", "--output", metavar="FILE.json", help="Write all observations and the summary to this file."
+        ),
     ] = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted measurement into the same file.")
@@ -105,22 +107,22 @@ class Files:
     def check(self) -> None:
         check_output("-o", self.output, ".json")
         if self.resume and not self.output:
-            raise RequestError("--resume needs -o FILE.json, the file that the measurement was to write")
+            raise RequestError("--resume needs -o FILE.json, the output file of the interrupted measurement")
 
 
 def choose_type(collective: str, given: str | None) -> str:
-    """The type of the items: bytes by default, and of reductions, which do not combine bytes, doubles."""
+    """The type of the items. Default: byte; for reductions double, because bytes cannot be combined."""
     if given is None:
         return "double" if collective in collectives.REDUCTIONS else "byte"
     if check_word("--type", given, TYPES) == "byte" and collective in collectives.REDUCTIONS:
-        raise RequestError(f"{collective} does not combine bytes; say --type int, long, float or double")
+        raise RequestError(f"{collective} cannot combine bytes; give --type int, long, float or double")
     return given
 
 
 def make_template(
     sampling: Sampling, conditions: Conditions, collective: str = "", operation: str = "sum", root: int = 0
 ) -> Request:
-    """A request that lacks its scope: ranks, sizes, contenders, type."""
+    """A request without its scope: ranks, sizes, contenders, type."""
     return Request(
         collective,
         procs=0,
@@ -153,7 +155,7 @@ def measure(
     *,
     resume: bool,
 ) -> Finished:
-    """Measures what is not in the journal, and writes the result."""
+    """Measures the sizes that are missing in the journal, and writes the result."""
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         place = files.journal_of(output) if output else Path(folder) / "part"
         asked = {"launcher": str(setting.launcher.path), "requests": [asdict(each) for each in requests]}
@@ -168,7 +170,7 @@ def measure(
 def measure_or_explain(
     setting: Setting, requests: list[Request], kept: Journal, output: Path | None
 ) -> list[MeasuredRun]:
-    """Measures; where that ends early, says what is kept."""
+    """Measures. If the measurement ends early, reports the sizes that are kept."""
     try:
         return measure_with_bar(setting, requests, kept)
     except (RunError, KeyboardInterrupt, SystemExit) as error:
@@ -178,8 +180,8 @@ def measure_or_explain(
         there = sum(len(each.sizes) for each in requests) - left
         if output and there:
             console.complain(
-                f"{there} of {there + left} sizes are measured and kept in {kept.folder}; the same "
-                "command with --resume measures the others"
+                f"{there} of {there + left} sizes are measured and kept in {kept.folder}; run the same "
+                "command with --resume to measure the others"
             )
         elif output:
             kept.remove()

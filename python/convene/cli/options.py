@@ -16,13 +16,13 @@ from convene.mpi import stacks
 
 
 def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
-    """Refuses parameters of these names that were given, since they do not go with `what`."""
+    """Refuses parameters of these names if they were given: they cannot be combined with `what`."""
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
         if name in names and source and source.name == "COMMANDLINE":
             written = parameter.opts[-1] if parameter.param_type_name == "option" else name.upper()
-            raise RequestError(f"{written} does not go with {what}; leave it out")
+            raise RequestError(f"{written} cannot be combined with {what}; leave it out")
 
 
 Collective = Annotated[
@@ -45,13 +45,13 @@ Algorithm = Annotated[
 
 
 def complete(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """Completion by one of these words."""
+    """Completion with one of these words."""
     return lambda incomplete: [name for name in known if name.startswith(incomplete)]
 
 
 def check_word(option: str, word: str, known: Sequence[str]) -> str:
     if word not in known:
-        raise RequestError(f"{option} is one of {', '.join(known)}, not '{word}'")
+        raise RequestError(f"unknown value '{word}' of {option}; choose {', '.join(known)}")
     return word
 
 
@@ -65,17 +65,17 @@ def check_root(collective: str, root: str | None, procs: int) -> int:
 
 
 def check_output(option: str, path: Path | None, suffix: str) -> None:
-    """Refuses a file that could not be written, before the work begins."""
+    """Refuses a file that cannot be written, before the work starts."""
     if path is None:
         return
     if suffix and path.suffix != suffix:
         raise RequestError(f"{option} {path} must end in {suffix}")
     if not path.parent.is_dir():
-        raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
+        raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
 
 
 def stack_option(meaning: str) -> Any:
-    """The option --stack, with a help of its own."""
+    """The option --stack with a specific help text."""
     return typer.Option(
         metavar="|".join(stacks.STACKS),
         help=meaning,
@@ -97,12 +97,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 @dataclass(frozen=True)
 class Launch:
-    """Launch: which MPI runs the measuring program."""
+    """Launch: the MPI that runs the measuring program."""
 
     launcher: Annotated[
         str | None,
-        typer.Option(metavar="COMMAND", help="Launcher of the MPI, with options if needed. Default: mpirun."),
+        typer.Option(metavar="COMMAND", help="Launcher of the MPI, with its options. Default: mpirun."),
     ] = None
     stack: Annotated[
-        str | None, stack_option("MPI of the program, where the launcher serves several or none is given.")
+        str | None, stack_option("MPI of the program, if the launcher does not determine it.")
     ] = None

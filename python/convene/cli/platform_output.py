@@ -77,7 +77,10 @@ def remarks(raw: Observed, request: measurement.Request) -> list[str]:
     found = []
     cores = int(raw["environment"]["cores"]) * len(raw["environment"]["hosts"])
     if int(raw["procs"]) > cores:
-        found.append(f"{raw['procs']} ranks shared {cores} cores: the parameters are those of such a crowd")
+        found.append(
+            f"{raw['procs']} ranks shared {cores} cores: the parameters are those of an "
+            "oversubscribed machine"
+        )
     if request.fits_collectives and len(set(raw["nodes"])) > 1:
-        found.append("--fit-to changed nothing: parameters are fitted to collectives within one node only")
+        found.append("--fit-to had no effect: it applies to ranks of one node only")
     return found

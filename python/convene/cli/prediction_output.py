@@ -36,7 +36,7 @@ def make_table(model: str, sizes: list[int], found: list[Prediction]) -> Table:
 
 
 def concerns(line: str, model: str) -> bool:
-    """Whether what was assumed is about this model; lines about one model begin with its parameters' name."""
+    """Whether an assumption concerns this model; lines on one model begin with the name of its parameters."""
     subject = line.replace(":", ",").split(",")[0]
     parameters = {each["name"]: each["parameters"] for each in _core.cost_models()}
     return subject not in parameters or subject == parameters.get(model, model)
@@ -76,7 +76,7 @@ def print_expressions(
 
 
 def relation_of(setting: Setting, first: str, second: str, transport: tuple[str, str]) -> tuple[str, bool]:
-    """How two costs relate, and whether that holds only where the network is no faster than memory."""
+    """The relation of two costs, and whether it holds only if the network is no faster than memory."""
     pair = setting.request(first), setting.request(second)
     platform = setting.platform.if_given
     for farther_is_slower in (False, True):
@@ -99,7 +99,7 @@ def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[s
     elif relation == "?":
         print(f"{first} ? {second}: which one costs more depends on the machine")
     else:
-        where = "where the network is no faster than memory" if conditional else "on every machine"
+        where = "if the network is no faster than memory" if conditional else "on every machine"
         print(f"{first} {relation} {second}, {where} (transfers only, without overheads and copies)")
 
 

@@ -22,7 +22,7 @@ ORDERS = ("any", "compiled")
 
 def check_procs(procs: int) -> int:
     if not 1 <= procs <= parsing.MOST_PROCS:
-        raise RequestError(f"-p must be from 1 to {parsing.MOST_PROCS}, not {procs}")
+        raise RequestError(f"-p {procs} is out of range; give 1 to {parsing.MOST_PROCS} ranks")
     return procs
 
 
@@ -46,7 +46,7 @@ MappingText = Annotated[
 
 @dataclass(frozen=True)
 class Place:
-    """Platform: the machine, and where ranks are."""
+    """Platform: the machine, and the mapping of ranks."""
 
     platform: PlatformName
     procs: Annotated[int, typer.Option("-p", "--procs", metavar="N", help="Number of ranks.")]
@@ -61,15 +61,15 @@ class Details:
         str,
         typer.Option(
             metavar="KIND",
-            help="Delay processors at each piece of work: none, exponential:SECONDS, pareto:SECONDS:SHAPE, "
-            "bernoulli:PROBABILITY:SECONDS.",
+            help="Noise: lengthen each send, receive and copy by a random time: none, exponential:MEAN, "
+            "pareto:MEAN:SHAPE, bernoulli:PROBABILITY:TIME, with times such as 1us.",
         ),
     ] = "none"
     contention: Annotated[
         str,
         typer.Option(
             metavar="|".join(CONTENTIONS),
-            help="How messages share links: sharing is fast, maxmin is exact.",
+            help="How messages share links. sharing: equal shares, fast. maxmin: max-min fairness, exact.",
             autocompletion=complete(CONTENTIONS),
         ),
     ] = "sharing"
@@ -86,29 +86,32 @@ class Details:
 
 @dataclass(frozen=True)
 class Files:
-    """Files: what is written, and resumed."""
+    """Files: output and resumption."""
 
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Write the whole result.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.json", help="Write all results to this file."),
     ] = None
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume an interrupted simulation into the same file.")
     ] = False
 
     def open_journal(self) -> Journal | None:
-        """FILE.json.part, which keeps what is done until all is."""
+        """FILE.json.part, which keeps completed results until all are complete."""
         check_output("-o", self.output, ".json")
         if self.output is None:
             if self.resume:
-                raise RequestError("--resume needs -o FILE.json, the file that the simulation was to write")
+                raise RequestError(
+                    "--resume needs -o FILE.json, the output file of the interrupted simulation"
+                )
             return None
         journal = Journal(self.output.with_name(self.output.name + ".part"))
         if self.resume:
             journal.read()
         elif journal.path.exists() and journal.path.stat().st_size > 0:
             raise RequestError(
-                f"{journal.path} has what an interrupted simulation left; add --resume to complete it, or "
-                "remove it"
+                f"{journal.path} contains results of an interrupted simulation; add --resume to complete it, "
+                "or remove the file"
             )
         return journal
 
@@ -129,22 +132,22 @@ Order = Annotated[
     str,
     typer.Option(
         metavar="|".join(ORDERS),
-        help="Start steps as soon as possible, or in the executor's order, in which a rank waits for one "
-        "message even where another one has arrived.",
+        help="any: start steps as soon as their dependencies are complete. compiled: use the order of a "
+        "blocking call, in which a rank waits for one particular message.",
         autocompletion=complete(ORDERS),
     ),
 ]
 
 
-def play(cases: list[Case], journal: Journal | None = None) -> list[Any]:
-    """Plays the cases: first the expected time, then progress and, where it ends early, what is kept."""
+def simulate(cases: list[Case], journal: Journal | None = None) -> list[Any]:
+    """Simulates the cases: prints the expected time and progress; on interruption, the completed cases."""
     known = journal.known if journal else {}
     left = [case for case in cases if not known or Journal.key(case) not in known]
     if text := estimates.sentence(left):
         console.complain(text)
     try:
         with progress.shown("simulating", "runs") as show:
-            return sweeps.play_all(cases, show, journal)
+            return sweeps.simulate_all(cases, show, journal)
     except (KeyboardInterrupt, SystemExit):
         if journal and journal.known:
             console.complain(

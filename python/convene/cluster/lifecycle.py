@@ -24,16 +24,16 @@ from convene.cluster.state import PATIENCE, Cluster, Shape, address_of, host_of
 
 
 def check_possible(shape: Shape) -> None:
-    """Throws RequestError, and says what is missing, where this machine can't have a cluster."""
+    """Raises RequestError if this machine lacks something that a cluster needs."""
     if sys.platform != "linux":
-        raise RequestError("emulated clusters need Linux: its namespaces are what nodes are made of")
+        raise RequestError("emulated clusters need Linux: nodes are network namespaces")
     for tool, package in tools.TOOLS.items():
         if shutil.which(tool) is None:
             raise RequestError(f"emulated clusters need the program {tool}; install {package}")
     tools.check_root()
     if shape.has_switch and not Path("/dev/net/tun").exists():
         raise RequestError(
-            "--delay needs TAP devices, and there is no /dev/net/tun; load the kernel's module tun"
+            "--delay needs TAP devices, but /dev/net/tun does not exist; load the kernel module tun"
         )
 
 
@@ -53,11 +53,11 @@ def up(name: str, shape: Shape) -> Cluster:
         cluster.folder.mkdir(parents=True)
     except FileExistsError:
         raise RequestError(
-            f"{cluster.folder} is there already: another one makes this cluster, or was interrupted; wait, "
-            "or remove that folder"
+            f"{cluster.folder} already exists: another process creates this cluster, or was interrupted; "
+            "wait, or remove that directory"
         ) from None
     except OSError as error:
-        raise RequestError(f"{cluster.folder} cannot be made: {error.strerror}") from None
+        raise RequestError(f"cannot create {cluster.folder}: {error.strerror}") from None
     try:
         start(cluster)
         add_nodes(cluster)
@@ -93,7 +93,7 @@ def add_nodes(cluster: Cluster) -> None:
     lines = [f"{address_of(node)} {host_of(node)}" for node in range(cluster.shape.nodes)]
     hosts.write_text("\n".join(["127.0.0.1 localhost", *lines, ""]), encoding="utf-8")
     for node in range(cluster.shape.nodes):
-        # Shared memory is what tells MPIs apart who shares a node: each has its own.
+        # MPIs detect nodes by shared memory; each node has its own.
         script = (
             f"hostname {host_of(node)} && mount --bind {shlex.quote(str(hosts))} /etc/hosts && "
             f"mount -t tmpfs tmpfs /dev/shm && {{ {SLEEP}; }}"

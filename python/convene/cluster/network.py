@@ -44,7 +44,9 @@ def join_with_switch(cluster: Cluster) -> None:
     program = paths.find(SWITCH, paths.PROGRAMS)
     if program is None:
         places = " or ".join(str(place) for place in paths.PROGRAMS)
-        raise RequestError(f"--delay needs {SWITCH}, which is not in {places}; build Convene (./dev build)")
+        raise RequestError(
+            f"--delay needs {SWITCH}, which is not in {places}; build Convene with ./dev build"
+        )
     shape = cluster.shape
     numbers = {
         "--rate": shape.rate,

@@ -17,4 +17,4 @@ def parse_rate(text: str) -> float:
                 rate = float(plain.removesuffix(unit)) * factor
                 if 1e4 <= rate <= 1e12:
                     return rate
-    raise RequestError(f"--rate '{text}' is not a rate from 10kbit to 1000gbit, such as 200mbit or 1gbit")
+    raise RequestError(f"invalid --rate '{text}'; give 10kbit to 1000gbit, such as 200mbit or 1gbit")

@@ -78,7 +78,7 @@ class Cluster:
 
 
 def start_time(process: int) -> int | None:
-    """When a process was started; None where it has ended."""
+    """The start time of a process; None if it has ended."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(errors="replace")
     except OSError:
@@ -103,7 +103,7 @@ def load(name: str) -> Cluster | None:
         return Cluster(**{**value, "shape": Shape(**value["shape"])})
     except (KeyError, ValueError, TypeError) as error:
         raise RequestError(
-            f"{RUNS / name / 'state.json'} cannot be read: {error}; remove {RUNS / name}"
+            f"cannot read {RUNS / name / 'state.json'}: {error}; remove {RUNS / name}"
         ) from None
 
 
@@ -115,10 +115,11 @@ def find(name: str) -> Cluster:
     """The cluster of this name, which must be up."""
     cluster = load(name)
     if cluster is None or not cluster.is_up:
-        raise RequestError(f"there is no cluster '{name}'; make one with: convene cluster up {option(name)}")
+        raise RequestError(f"there is no cluster '{name}'; create it with: convene cluster up {option(name)}")
     if not cluster.is_complete:
         raise RequestError(
-            f"the cluster '{name}' is being made, or making it was interrupted; wait, or end it with: "
+            f"the cluster '{name}' is being created, or its creation was interrupted; wait, or remove it "
+            "with: "
             f"convene cluster down {option(name)}".rstrip()
         )
     return cluster
@@ -142,7 +143,7 @@ def as_json(cluster: Cluster) -> Json:
 
 def check_name(name: str) -> str:
     if not (name.isascii() and name.replace("-", "").replace("_", "").isalnum()) or len(name) > 40:
-        raise RequestError(f"--name '{name}' must be letters, digits, - and _, at most 40")
+        raise RequestError(f"invalid --name '{name}'; give at most 40 letters, digits, - and _")
     return name
 
 

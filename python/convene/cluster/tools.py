@@ -17,7 +17,7 @@ TOOLS = {
     "env": "coreutils",
 }
 
-# What stands in tools' messages where the kernel lacks something, and what to say of it.
+# Parts of the tools' messages if the kernel lacks a feature, and our explanations.
 LACKING = (
     ("Unknown device type", "this kernel has no such devices; load its modules veth and bridge"),
     ("qdisc kind is unknown", "this kernel cannot limit rates; load its module sch_tbf, or leave out --rate"),
@@ -28,11 +28,14 @@ LACKING = (
 
 def check_root() -> None:
     if os.geteuid() != 0:
-        raise RequestError("only root may make networks and enter them; run it as root, as with sudo")
+        raise RequestError(
+            "creating and entering network namespaces needs root; run the command as root, "
+            "for instance with sudo"
+        )
 
 
 def execute(command: Sequence[str], what: str) -> str:
-    """Runs one of the system's tools. `what` is what it is to do."""
+    """Runs a system tool. `what` describes the purpose."""
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
     )

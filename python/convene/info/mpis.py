@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MPIs of this machine: their launchers, and which of Convene's libraries fits."""
+"""The MPIs of this machine: launchers, and matching libraries of Convene."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ class FoundMpi:
     launcher: str
     family: str
     version: str
-    libraries: list[str]  # of Convene's, that are there and fit
+    libraries: list[str]  # stacks whose drop-in library is built
 
 
 def version_of(launcher: Launcher) -> str:
-    """The first words of --version that look like a version."""
+    """The first version number in the output of --version."""
     words = launchers.output_of([str(launcher.path), "--version"]).split()
     numbers = [word.strip("(),v") for word in words if word.strip("(),v")[:1].isdigit() and "." in word]
     return numbers[0] if numbers else "?"
@@ -49,7 +49,7 @@ def find() -> list[FoundMpi]:
 
 @dataclass(frozen=True)
 class ProgramFacts:
-    """Which MPI a program uses."""
+    """The MPI of a program."""
 
     program: str
     interface: str
@@ -59,10 +59,10 @@ class ProgramFacts:
 
 def inspect(program: str) -> ProgramFacts:
     if launchers.find_program(program) is None:
-        raise RequestError(f"the program '{program}' cannot be found")
+        raise RequestError(f"program '{program}' not found")
     usage = usages.usage_of([program], None)
     if usage is None:
-        raise RequestError(f"{program} does not use an MPI, as far as can be seen; is it a script?")
+        raise RequestError(f"cannot detect the MPI of {program}; give an executable that is linked to an MPI")
     preload = paths.find(f"libconvene-preload-{usage.stack}.so", paths.LIBRARIES)
     return ProgramFacts(
         program, stacks.INTERFACES[usage.stack], usage.library, str(preload) if preload else "not built"

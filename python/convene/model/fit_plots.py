@@ -16,7 +16,7 @@ MICRO = 1e6
 
 
 def pyplot() -> Any:
-    """Matplotlib without a screen. Only pictures need it, and it takes long to load."""
+    """Matplotlib without a screen; a slow import, for pictures only."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -26,7 +26,7 @@ def pyplot() -> Any:
 
 
 def draw(observations: Observations, platform: MeasuredPlatform, folder: Path) -> list[Path]:
-    """Writes the pictures; says which."""
+    """Writes the pictures; returns their names."""
     from convene.plots.compact_svg import save  # imports Matplotlib
 
     plt = pyplot()
@@ -77,7 +77,7 @@ def series(sample: Sample, operation: str, channel: str) -> list[measured_series
 
 def messages(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
     """Half a round trip, and one message under every model: the broadcast from one rank to another."""
-    scales(axes, f"{channel}: one message, and what models say of it")
+    scales(axes, f"{channel}: measured and modelled time of one message")
     shown(axes, series(sample, "round_trip", channel)[0], 0.5, "half a round trip")
     largest = int(series(sample, "round_trip", channel)[0].bytes[-1])
     sizes = sorted({0, *(int(size) for size in np.geomspace(1, largest, 200))})
@@ -110,7 +110,7 @@ def transfers(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: st
 
 
 def bursts(axes: Any, sample: Sample, platform: MeasuredPlatform, channel: str) -> None:
-    scales(axes, f"{channel}: what a further message of a burst adds")
+    scales(axes, f"{channel}: additional time of a further message in a burst")
     found = next(one for one in platform["model"]["channels"] if one["name"] == channel)
     steps = curves.gap(sample, channel)
     axes.plot(

@@ -26,11 +26,11 @@ class Kernel:
 
 
 def lines_of(path: Path) -> list[tuple[int, str]]:
-    """The lines that say something, with their numbers."""
+    """The non-empty lines, with their numbers."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}") from None
+        raise RequestError(f"cannot read {path}: {getattr(error, 'strerror', 'not a text file')}") from None
     stripped = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
     found = [(number, line) for number, line in stripped if line]
     if not found:
@@ -46,8 +46,8 @@ def read_layout(path: Path) -> list[int]:
         words = line.split()
         if len(words) < 2 or not words[1].isdigit():
             raise RequestError(
-                f"{path}, line {number}: '{line}' is no process; write the node, the rank within it, and "
-                "what else there is: node0 0 0-5 cpu"
+                f"{path}, line {number}: '{line}' does not describe a process; give its node and "
+                "its rank within the node, as in: node0 0 0-5 cpu"
             )
         found.append(nodes.setdefault(words[0], len(nodes)))
     return found
@@ -61,8 +61,8 @@ def read_partition(path: Path) -> Columns:
         parts = [RECTANGLE.fullmatch(part.strip()) for part in column[2].split(",")] if column else []
         if column is None or not all(parts):
             raise RequestError(
-                f"{path}, line {number}: '{line}' is no column; write its width, and process and height of "
-                "each rectangle: 149: 4 139, 5 117"
+                f"{path}, line {number}: '{line}' does not describe a column; give its width, then "
+                "process and height of each rectangle: 149: 4 139, 5 117"
             )
         columns.append((int(column[1]), [(int(part[1]), int(part[2])) for part in parts if part]))
     return columns

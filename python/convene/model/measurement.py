@@ -35,7 +35,7 @@ class Effort:
     """How long and how closely."""
 
     rounds: int = 40
-    seconds: float = 120.0  # for the rounds; the search for sizes comes before them
+    seconds: float = 120.0  # for the rounds, after the search for sizes
     points: int = 36  # sizes of a channel
     largest: int = 4 << 20
 
@@ -108,7 +108,7 @@ def micro(seconds: float) -> float:
     return rounded(seconds * MICRO)
 
 
-# Parameters that are no times.
+# Parameters that are not times.
 PLAIN = ("f", "S")
 
 
@@ -140,11 +140,11 @@ def machine_of(nodes: list[int]) -> str:
 
 
 CHOICES = (
-    "lognp: in memory half of a message's time for each of its two transfers; in the network what a further "
-    "message of a burst adds for the network's transfer, and half of the rest for each end's",
+    "lognp: in memory, each of the two transfers takes half of a message's time; in the network, the "
+    "network transfer takes the time that a further message adds to a burst, and each end half of the rest",
     "taulop: messages in memory are two transfers of half the time each, however the MPI moves them",
-    "where a larger message took less time, or more at the same time took less, the closest curve that never "
-    "falls stands for it",
+    "decreasing times (of a larger message, or with more concurrent ones) are replaced by the closest "
+    "non-decreasing curve",
 )
 
 NO_MEMORY = (
@@ -188,7 +188,7 @@ def terms_of(raw: Observed) -> dict[tuple[str, int], list[measured_series.Term]]
 
 
 def platform(raw: Observed, request: Request, name: str, resamples: int = fits.RESAMPLES) -> MeasuredPlatform:
-    """The platform file of a run. Raises bench.RunError where no channel was measured."""
+    """The platform file of a run. Raises RunError if no channel was measured."""
     observations = measured_series.Observations.read(raw, terms_of(raw) if request.fits_collectives else None)
     channels = observations.channels()
     sample = measured_series.whole(observations)
@@ -260,6 +260,4 @@ def check(found: MeasuredPlatform) -> None:
     try:
         _core.ModelPlatform(json.dumps(found), "the measured platform")
     except RequestError as error:
-        raise processes.RunError(
-            f"the observations make no consistent platform: {error}; measure again"
-        ) from None
+        raise processes.RunError(f"the fitted parameters are inconsistent: {error}; measure again") from None

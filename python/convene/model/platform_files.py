@@ -65,7 +65,7 @@ def load(wanted: str) -> PlatformFile:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}") from None
+        raise RequestError(f"cannot read {path}: {getattr(error, 'strerror', 'not a text file')}") from None
     if platforms.is_platform(text):
         text = machine_models.model_platform(platforms.load_platform(wanted).text)
     return PlatformFile(text, wanted)

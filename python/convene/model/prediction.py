@@ -62,7 +62,7 @@ def machine_of(
     """The machine that was given, or so many nodes that are just large enough, or the platform's own, or the
     nodes that a mapping lists."""
     if machine is not None and nodes is not None:
-        raise RequestError("--machine says how many nodes there are; leave out --nodes")
+        raise RequestError("--machine already defines the number of nodes; leave out --nodes")
     if machine is not None:
         return machine
     if nodes is not None:
@@ -70,11 +70,11 @@ def machine_of(
     own = platform.facts["machine"] if platform is not NONE else ""
     if not own and mapping not in ("sequential", "cyclic"):
         if not re.fullmatch(r"\s*\d{1,9}\s*(,\s*\d{1,9}\s*)*", mapping):
-            return ""  # the reader of the mapping explains what is wrong with it
+            return ""  # the parser of the mapping reports the error
         listed = Counter(int(node) for node in mapping.split(","))
         return f"node:{max(listed) + 1} core:{max(listed.values())}"
     if not own:
-        raise RequestError('say on how many nodes: --nodes 4, or --machine "node:4 core:8"')
+        raise RequestError('the number of nodes is missing; give --nodes 4, or --machine "node:4 core:8"')
     return own
 
 
@@ -90,7 +90,9 @@ def predict(setting: Setting, specs: list[str], model: str, sizes: list[int]) ->
         def cost(spec: str) -> list[float]:
             return _core.predict(setting.request(spec), setting.platform.parsed, model, sizes, setting.packed)
 
-    aware = {known["name"] for known in _core.algorithms(setting.collective) if known["learns"] != "none"}
+    aware = {
+        known["name"] for known in _core.algorithms(setting.collective) if known["arrival_source"] != "none"
+    }
     found = [Prediction(spec, cost(spec), spec.split(";")[0] in aware) for spec in specs]
     return sorted(found, key=lambda prediction: prediction.costs[-1])
 

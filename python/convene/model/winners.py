@@ -19,7 +19,7 @@ from convene.model.prediction import Prediction, Setting, best_of, predict
 class Winner:
     spec: str
     cost: float
-    runner_up: float | None  # what the second best costs, if there is one
+    runner_up: float | None  # cost of the second best
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def tune_at(setting: Setting, algorithm: str, model: str, size: int) -> Predicti
     chosen: dict[str, str] = {}
     best = predict(setting, [_core.spec(setting.collective, algorithm)], model, [size])[0]
     values = candidates(setting, algorithm)
-    # Two passes: what is best for the first parameter may depend on the last.
+    # Two passes: the best value of the first parameter may depend on the last.
     for name in [*values, *values] if len(values) > 1 else values:
         specs = {}
         for value in values[name]:
@@ -145,9 +145,11 @@ def tuned(setting: Setting, specs: list[str], model: str, sizes: list[int]) -> d
     """By algorithm: the best parameters and their cost, for each size."""
     for spec in specs:
         if "(" in spec:
-            raise RequestError(f"--tune is for single algorithms, and {spec} is composed; leave it out")
+            raise RequestError(f"--tune does not support compositions such as {spec}; leave it out")
         if ";" in spec:
-            raise RequestError(f"--tune chooses the parameters itself; give the algorithm alone, not {spec}")
+            raise RequestError(
+                f"--tune selects the parameters; give the algorithm without parameters, not {spec}"
+            )
     return {name: [tune_at(setting, name, model, size) for size in sizes] for name in specs}
 
 
@@ -160,7 +162,7 @@ def by_mapping(
 
 
 def letters(rows: list[Row]) -> dict[str, str]:
-    """A letter for each algorithm that wins somewhere: its initial where that is free."""
+    """A letter for each algorithm that wins somewhere: its initial, if free."""
     found: dict[str, str] = {}
     free = [chr(code) for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))]
     for spec in dict.fromkeys(winner.spec for row in rows for winner in row.winners):
@@ -172,7 +174,7 @@ def letters(rows: list[Row]) -> dict[str, str]:
 
 
 def can_run(collective: str, text: str) -> Callable[[int], list[str]]:
-    """The algorithms of a list that can run on so many processes."""
+    """The algorithms of a list that support this number of processes."""
     names = parsing.split_names(text)
 
     def choose(procs: int) -> list[str]:
@@ -181,7 +183,9 @@ def can_run(collective: str, text: str) -> Callable[[int], list[str]]:
             return selection.choose_algorithms(collective, procs, text)
         found = [spec for spec in specs if not _core.unmet(collective, spec, procs)]
         if not found:
-            raise RequestError(f"none of {', '.join(names)} can run on {procs} processes; name another one")
+            raise RequestError(
+                f"none of {', '.join(names)} supports {procs} processes; name another algorithm"
+            )
         return found
 
     return choose

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convene._core import RequestError
-from convene.mpi.stacks import FAMILIES, SAY_STACK, SLURM, VERSIONS
+from convene.mpi.stacks import FAMILIES, GIVE_STACK, SLURM, VERSIONS
 
 LAUNCHER_NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun)")
 
@@ -73,7 +73,7 @@ def find_program(word: str) -> Path | None:
 
 
 def output_of(command: list[str]) -> str:
-    """What a command prints; nothing where it does not run."""
+    """The output of a command; empty if it does not run."""
     try:
         done = subprocess.run(
             command,
@@ -90,14 +90,14 @@ def output_of(command: list[str]) -> str:
 
 
 def find_launcher(word: str, wanted: str | None) -> Launcher:
-    """The launcher of this name. Where it does not say whose it is, the stack that is wanted decides."""
+    """The launcher of this name. If its MPI is unknown, the wanted stack decides."""
     path = find_program(word)
     if path is None:
         raise RequestError(
-            f"the launcher '{word}' cannot be found; install an MPI (apt install openmpi-bin, or "
-            "pip install mpich) or give the launcher's whole path"
+            f"launcher '{word}' not found; install an MPI (apt install openmpi-bin, or pip install mpich), "
+            "or give the full path of the launcher"
         )
-    if is_srun(word):  # which says its version only where it finds its cluster
+    if is_srun(word):  # which prints its version only if it reaches its cluster
         return Launcher(path, SLURM)
     said = output_of([str(path), "--version"])
     for words, family in VERSIONS:
@@ -106,7 +106,7 @@ def find_launcher(word: str, wanted: str | None) -> Launcher:
     for family, served in FAMILIES.items():
         if wanted in served:
             return Launcher(path, family)
-    raise RequestError(f"{path} --version does not say which MPI it belongs to; {SAY_STACK}")
+    raise RequestError(f"{path} --version does not name its MPI; {GIVE_STACK}")
 
 
 def programs_of(arguments: list[str], values: dict[str, int]) -> list[list[str]]:
@@ -118,7 +118,7 @@ def programs_of(arguments: list[str], values: dict[str, int]) -> list[list[str]]
 
 
 def start_of(part: list[str], values: dict[str, int]) -> int:
-    """Index of the program among the words; their number where there is none."""
+    """Index of the program among the words; their number if there is none."""
     position = 0
     while position < len(part):
         word = part[position]
@@ -143,7 +143,7 @@ def split_contexts(arguments: list[str]) -> list[list[str]]:
 
 
 def preload_value(library: Path) -> str:
-    """Convene's library before those that somebody else wants."""
+    """Convene's library before other preloaded ones."""
     others = os.environ.get("LD_PRELOAD", "")
     return f"{library}:{others}" if others else str(library)
 
@@ -157,7 +157,7 @@ def for_ranks(
     if launcher.family not in ("Open MPI", SLURM):
         given = [word for name, value in variables.items() for word in ("-genv", name, value)]
         return [str(launcher.path), "-genv", "LD_PRELOAD", preload, *given, *arguments]
-    # By name only: Open MPI takes values apart at some characters, and Slurm at commas.
+    # By name only: Open MPI splits values at some characters, and Slurm at commas.
     own = ["-x", f"LD_PRELOAD={preload}", *(word for name in variables for word in ("-x", name))]
     command = [str(launcher.path)]
     for number, part in enumerate(split_contexts(arguments)):
@@ -167,7 +167,7 @@ def for_ranks(
 
 
 def for_srun(part: list[str], preload: str, variables: dict[str, str]) -> list[str]:
-    """srun hands on its whole environment, unless it is told what; the library is for the ranks alone."""
+    """srun passes its whole environment by default; the library is for the ranks only."""
     start = start_of(part, VALUES_OF_SRUN)
     given, others = os.environ.get("SLURM_EXPORT_ENV", "ALL"), list[str]()
     words = iter(part[:start])

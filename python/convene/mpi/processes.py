@@ -50,7 +50,7 @@ def start(
 
 
 def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
-    """Runs a command to its end. Raises RequestError or RunError where it says what is wrong."""
+    """Runs a command to its end. Raises RequestError or RunError with its error message."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             process = subprocess.Popen(
@@ -64,7 +64,7 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
                 preexec_fn=end_with_parent,
             )
         except OSError as error:
-            raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+            raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
         with process:
             follow(process, on_progress)
         if process.returncode != 0:

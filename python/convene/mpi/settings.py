@@ -11,7 +11,7 @@ from convene.base import paths
 from convene.mpi import launchers, stacks
 from convene.mpi.launchers import Launcher
 
-# As root, or with more ranks than cores, launchers start only when told; idle ranks must then give way.
+# Launchers need options to start as root or with more ranks than cores; idle ranks must then yield.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 OVERSUBSCRIBED = {
@@ -22,7 +22,7 @@ OVERSUBSCRIBED = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
 }
 
-# Before version 5 this has to be said at the start. As long as no algorithm is chosen, it changes nothing.
+# Before version 5 this must be set at start. It has no effect until an algorithm is selected.
 SELECTABLE = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
 
 
@@ -34,7 +34,7 @@ class Setting:
     options: list[str]
     stack: str
     program: Path
-    variables: dict[str, str] = field(default_factory=dict)  # for the ranks, besides what the MPI needs
+    variables: dict[str, str] = field(default_factory=dict)  # for the ranks, in addition to those of the MPI
     preload: Path | None = None
 
 
@@ -44,7 +44,8 @@ def program_of(stack: str, tool: str = "bench") -> Path:
     if found is None:
         places = " or ".join(str(place) for place in paths.PROGRAMS)
         raise RequestError(
-            f"there is no {name} in {places}; build Convene where this MPI's compiler wrapper is installed"
+            f"{name} not found in {places}; install this MPI's compiler wrapper (mpicc) and build Convene "
+            "again"
         )
     return found
 
@@ -58,17 +59,17 @@ def find_setting(command: str | None, stack: str | None, tool: str = "bench") ->
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise RequestError(f"--launcher '{command}' cannot be read: {error}") from None
+            raise RequestError(f"invalid --launcher '{command}': {error}") from None
         if not words:
-            raise RequestError("--launcher needs the name of a launcher, such as mpirun")
+            raise RequestError("--launcher is empty; give a launcher, such as mpirun")
         launcher, options = launchers.find_launcher(words[0], stack), words[1:]
     served = stacks.FAMILIES[launcher.family]
     if stack is None and launcher.family == stacks.SLURM:
-        raise RequestError(f"{launcher.path} starts programs of every MPI; {stacks.SAY_STACK}")
+        raise RequestError(f"{launcher.path} starts programs of every MPI; {stacks.GIVE_STACK}")
     if stack is not None and stack not in served:
         raise RequestError(
-            f"--stack {stack} does not fit {launcher.path}, which belongs to {launcher.family}; say --stack "
-            + " or --stack ".join(served)
+            f"--stack {stack} does not match {launcher.path}, which belongs to {launcher.family}; give "
+            "--stack " + " or --stack ".join(served)
         )
     chosen = stack or served[0]
     return Setting(launcher, options, chosen, program_of(chosen, tool))
@@ -87,13 +88,13 @@ def usual_launcher(stack: str | None) -> Launcher:
         if stack is None or stack in stacks.FAMILIES[launcher.family]:
             return launcher
     raise RequestError(
-        f"there is no launcher of {stacks.INTERFACES[stack] if stack else 'any MPI'} to be found; install an "
-        "MPI (apt install openmpi-bin, or pip install mpich) or name one with --launcher"
+        f"no launcher of {stacks.INTERFACES[stack] if stack else 'any MPI'} found; install an MPI (apt "
+        "install openmpi-bin, or pip install mpich), or give one with --launcher"
     )
 
 
 def mpi_variables(launcher: Launcher, procs: int) -> dict[str, str]:
-    """What the MPI needs in the environment to run so many ranks here. What the user has set stays."""
+    """Environment variables that the MPI needs for this number of ranks. Variables of the user are kept."""
     variables = dict(AS_ROOT) if os.geteuid() == 0 else {}
     if procs > (os.cpu_count() or 1) and launcher.family != stacks.SLURM:  # which gives each rank a core
         variables |= OVERSUBSCRIBED

@@ -10,7 +10,7 @@ from convene.base import paths
 # What there are drop-in libraries for. (Intel MPI has MPICH's own interface and the standard ABI.)
 STACKS = ("openmpi", "mpich", "abi")
 
-# Which of them a launcher's programs may use; the first where a program does not say.
+# Stacks that a launcher's programs may use; the first one if it cannot be detected.
 FAMILIES = {
     "Open MPI": ("openmpi",),
     "MPICH": ("mpich", "abi"),
@@ -20,7 +20,7 @@ FAMILIES = {
 
 # A batch system's launcher starts programs of every MPI.
 SLURM = "Slurm"
-SAY_STACK = "say --stack " + " or --stack ".join(STACKS)
+GIVE_STACK = "give --stack " + " or --stack ".join(STACKS)
 INTERFACES = {"openmpi": "Open MPI", "mpich": "MPICH", "abi": "the MPI standard ABI"}
 
 # Where a checkout has stacks of its own.
@@ -42,7 +42,7 @@ MPIS = (
     (f"{INSTALLED}/impi/bin/mpiexec", "abi"),
 )
 
-# Words of a launcher's --version, and whose they are. (Intel's is a Hydra too, so it comes first.)
+# Words of a launcher's --version, and its MPI. (Intel's launcher is a Hydra too, so it is first.)
 VERSIONS = (
     ("Intel(R) MPI", "Intel MPI"),
     ("HYDRA", "MPICH"),

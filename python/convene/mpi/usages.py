@@ -7,7 +7,7 @@ from pathlib import Path
 from convene._core import RequestError
 from convene.mpi import launchers
 from convene.mpi.launchers import Launcher
-from convene.mpi.stacks import FAMILIES, INTERFACES, SAY_STACK, SLURM, stack_in
+from convene.mpi.stacks import FAMILIES, GIVE_STACK, INTERFACES, SLURM, stack_in
 
 # Which libmpi a Python program will use: mpi4py finds that out when it is imported.
 PYTHON_PROBE = """
@@ -24,7 +24,7 @@ with open('/proc/self/maps') as maps:
 
 @dataclass(frozen=True)
 class Usage:
-    """Which stack a program uses, and the library's name that says so."""
+    """The stack of a program, and the library name that identifies it."""
 
     program: str
     stack: str
@@ -50,7 +50,7 @@ def python_of(program: Path) -> str | None:
 
 
 def usage_of(command: list[str], launcher: Launcher | None) -> Usage | None:
-    """Which stack a program uses, where that can be told."""
+    """The stack of a program, if it can be detected."""
     path = launchers.find_program(command[0])
     if path is None:
         return None
@@ -66,7 +66,7 @@ def stack_of_python(python: str, launcher: Launcher | None) -> tuple[str, str] |
     probe = [python, "-c", PYTHON_PROBE]
     found = stack_in(launchers.output_of(probe))
     if found and launcher and found[0] not in FAMILIES[launcher.family]:
-        # The launcher may tell its ranks where to look for its library: so ask again under it.
+        # The launcher may set the library path of its ranks; repeat the query under it.
         found = stack_in(launchers.output_of([str(launcher.path), "-n", "1", *probe]))
     return found
 
@@ -87,7 +87,7 @@ def choose_stack(launcher: Launcher | None, programs: list[list[str]], wanted: s
     if launcher and launcher.family != SLURM:
         return FAMILIES[launcher.family][0]
     name = programs[0][0] if programs else "the program"
-    raise RequestError(f"it cannot be told which MPI '{name}' uses; {SAY_STACK}")
+    raise RequestError(f"cannot detect the MPI of '{name}'; {GIVE_STACK}")
 
 
 def check_family(launcher: Launcher, usages: list[Usage], wanted: str | None) -> None:
@@ -101,6 +101,6 @@ def check_family(launcher: Launcher, usages: list[Usage], wanted: str | None) ->
             )
     if wanted is not None and wanted not in served:
         raise RequestError(
-            f"--stack {wanted} does not fit {launcher.path}, which belongs to {launcher.family}; say --stack "
-            + " or --stack ".join(served)
+            f"--stack {wanted} does not match {launcher.path}, which belongs to {launcher.family}; give "
+            "--stack " + " or --stack ".join(served)
         )

@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-# Okabe and Ito's colours, which people with colour blindness can tell apart; native is always black.
+# Okabe and Ito's colours, which are distinguishable with colour blindness; native is always black.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 MARKERS = "osD^vP*X"
 OWN_COLOUR = "#000000"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of unmodified programs: environment, accounts, reports."""
+"""Runs of unmodified programs: environment, profiles, reports."""

@@ -10,6 +10,7 @@ from convene import _core
 from convene._core import RequestError
 from convene.base import paths
 from convene.mpi import launchers, stacks, usages
+from convene.run import folders
 
 
 class Arrivals(StrEnum):
@@ -21,7 +22,7 @@ class Arrivals(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the library is told; the names are those of the command's options. Empty: not said."""
+    """Settings of the library, named like the options of the command. Empty: not given."""
 
     uses: str = ""
     rules: str = ""
@@ -31,18 +32,19 @@ class Settings:
     progress_thread: bool = False
     progress_core: int | None = None
     warn_after: float | None = None  # seconds
-    account_directory: str = ""
+    profile_directory: str = ""
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
     learn: bool = False
 
     def variables(self) -> dict[str, str]:
-        """CONVENE_* for the ranks. What the user has set and the command line does not say stays as it is."""
+        """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
         found = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
+        found.pop(folders.FORMER_PROFILE_DIR, None)
         found |= {
             "CONVENE_USE": self.uses,
             "CONVENE_RULES": self.rules,
-            "CONVENE_ACCOUNT_DIR": self.account_directory,
+            "CONVENE_PROFILE_DIR": self.profile_directory,
             "CONVENE_RECORD": self.recording,
         }
         if self.wisdom:
@@ -65,7 +67,7 @@ class Settings:
 
 
 def check_uses(given: list[str]) -> str:
-    """The choices in their proper form; those of the environment where the command line has none."""
+    """The forced algorithms in canonical form; by default those of the environment."""
     text = ",".join(given) if given else os.environ.get("CONVENE_USE", "")
     return ",".join(f"{collective}={spec}" for collective, spec in _core.uses(text))
 
@@ -75,22 +77,20 @@ def check_rules(given: Path | None) -> str:
     if not path:
         return ""
     if Path(path).is_fifo():
-        raise RequestError(
-            f"the rules file {path} is a pipe, but every rank has to read it; write it to a file"
-        )
+        raise RequestError(f"the rules file {path} is a pipe, but every rank reads it; write it to a file")
     _core.rules(path)
     return str(Path(path).resolve())
 
 
 def check_wisdom(given: str | None) -> str:
-    """A wisdom file that can be read, as an absolute path; "none" and nothing stay as they are."""
+    """The absolute path of a readable wisdom file; "none" and an empty value are returned unchanged."""
     if not given or given == "none":
         return given or ""
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"--wisdom {path} cannot be read: {error}") from None
+        raise RequestError(f"cannot read --wisdom {path}: {error}") from None
     _core.wisdom(text, str(path))
     return str(path.resolve())
 
@@ -113,7 +113,7 @@ def prepare(command: list[str], stack: str | None, variables: dict[str, str]) ->
         library = paths.preload_library(chosen)
         return Prepared(chosen, launchers.for_ranks(launcher, command[1:], library, variables), environment)
     if launchers.find_program(command[0]) is None:
-        raise RequestError(f"the program '{command[0]}' cannot be found")
+        raise RequestError(f"program '{command[0]}' not found")
     chosen = usages.choose_stack(None, [command], stack)
     environment["LD_PRELOAD"] = launchers.preload_value(paths.preload_library(chosen))
     return Prepared(chosen, command, environment)

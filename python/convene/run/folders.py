@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders of a run: where ranks write accounts and recordings."""
+"""Directories of a run, into which ranks write profiles and recordings."""
 
 import os
 import shutil
@@ -9,21 +9,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from convene._core import RequestError
+from convene.base import console
 from convene.trace import files
+
+PROFILE_DIR = "CONVENE_PROFILE_DIR"
+FORMER_PROFILE_DIR = "CONVENE_ACCOUNT_DIR"
 
 
 @contextmanager
-def account_directory(place: Path | None) -> Iterator[str]:
-    """The directory of the accounts. One that the user has set is kept."""
-    own = os.environ.get("CONVENE_ACCOUNT_DIR")
+def profile_directory(place: Path | None) -> Iterator[str]:
+    """Yields the directory of the profiles. A directory that the user has set is kept."""
+    own = os.environ.get(PROFILE_DIR)
+    if not own and (own := os.environ.get(FORMER_PROFILE_DIR)):
+        console.complain(
+            f"{FORMER_PROFILE_DIR} is now {PROFILE_DIR}; the old name works for one more release"
+        )
     if own:
         if not Path(own).is_dir():
+            raise RequestError(f"{PROFILE_DIR}={own} is not a directory; create it, or unset the variable")
+        if any(Path(own).glob("profile-*.json")):
             raise RequestError(
-                f"CONVENE_ACCOUNT_DIR={own} is not a directory; make it, or leave the variable out"
-            )
-        if any(Path(own).glob("account-*.json")):
-            raise RequestError(
-                f"CONVENE_ACCOUNT_DIR={own} has the accounts of another run; remove them, or name another "
+                f"{PROFILE_DIR}={own} contains the profiles of another run; remove them, or name another "
                 "directory"
             )
         yield str(Path(own).resolve())
@@ -53,11 +59,11 @@ def recording_directory(given: Path | None, wanted: bool, place: Path | None) ->
         named.mkdir(exist_ok=True)
     except OSError as error:
         raise RequestError(
-            f"the recordings cannot be put into {named}: {error.strerror}; name a directory, in one that "
+            f"cannot create the directory {named} for recordings: {error.strerror}; name one whose parent "
             "exists"
         ) from None
     if files.files_in(named):
         raise RequestError(
-            f"{named} has the recordings of another run; remove them, or name another directory"
+            f"{named} contains the recordings of another run; remove them, or name another directory"
         )
     yield named.resolve()

@@ -26,7 +26,7 @@ class Section(TypedDict):
 
 def pictures(run: Run) -> list[tuple[str, str]]:
     """Title and picture of each schedule that ran, for as many processes as can be drawn well."""
-    wanted = {(row.collective, row.algorithm, row.procs) for row in run.accounts.rows if not row.is_native}
+    wanted = {(row.collective, row.algorithm, row.procs) for row in run.profiles.rows if not row.is_native}
     found = []
     for collective, algorithm, procs in sorted(wanted):
         try:
@@ -67,8 +67,8 @@ def page(run: Run) -> str:
     return environment.get_template("run.html.j2").render(
         run=run,
         heads=HEADS,
-        rows=[(row, cells(row)) for row in run.accounts.rows],
-        sentences=[*forecast_sentences(run), *run.accounts.messages, *remarks(run)],
+        rows=[(row, cells(row)) for row in run.profiles.rows],
+        sentences=[*forecast_sentences(run), *run.profiles.messages, *remarks(run)],
         pictures=pictures(run),
         late=lateness_section(run.lateness) if run.lateness else None,
         seconds=seconds_text(run.seconds),

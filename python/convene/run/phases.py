@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Declared phases and background progress, from the accounts of ranks."""
+"""Declared phases and background progress, from the profiles of ranks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from convene.base.result_types import Json
-from convene.run.account_types import Account, PhaseTally, ThreadUsage
+from convene.run.profile_types import PhaseTally, Profile, ThreadUsage
 
 
 @dataclass
@@ -71,15 +71,15 @@ class Background:
         return {"ranks": self.ranks, "ran": self.ran, "cpu_seconds": self.cpu_seconds}
 
 
-def collect(account: Account, rows: dict[tuple[str, str], PhaseRow], background: Background) -> None:
+def collect(profile: Profile, rows: dict[tuple[str, str], PhaseRow], background: Background) -> None:
     """Adds what one rank wrote down."""
-    for tally in tallies(account):
+    for tally in tallies(profile):
         names = (str(tally["collective"]), str(tally["algorithm"]))
         rows.setdefault(names, PhaseRow(*names)).add(tally)
-    if usage := account.get("progress_thread"):
+    if usage := profile.get("progress_thread"):
         background.add(usage)
 
 
-def tallies(account: Account) -> Iterable[PhaseTally]:
-    for communicator in account["communicators"]:
+def tallies(profile: Profile) -> Iterable[PhaseTally]:
+    for communicator in profile["communicators"]:
         yield from communicator.get("phases", [])

@@ -27,7 +27,7 @@ def start(command: list[str], environment: dict[str, str], pipe: Pipe | None) ->
     try:
         return subprocess.Popen(command, env=environment, stderr=pipe.target if pipe else None)
     except OSError as error:
-        raise RequestError(f"{command[0]} cannot be started: {error.strerror}") from None
+        raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
 
 
 def wait_for(process: "subprocess.Popen[bytes]") -> int:

@@ -15,7 +15,7 @@ from convene._core import RequestError
 from convene.base import console
 from convene.base.result_types import Json
 from convene.base.text import bytes_text, seconds_text
-from convene.run.accounts import Accounts, Row
+from convene.run.profiles import Profiles, Row
 
 if TYPE_CHECKING:
     from convene.trace.lateness import Summary
@@ -34,7 +34,7 @@ class Run:
     stack: str
     status: int
     seconds: float
-    accounts: Accounts
+    profiles: Profiles
     lateness: "Summary | None" = None  # where arrivals were recorded
 
     @property
@@ -42,7 +42,7 @@ class Run:
         return shlex.join(self.command)
 
     def as_json(self) -> Json:
-        accounts = self.accounts
+        profiles = self.profiles
         return {
             "convene": __version__,
             "command": self.command,
@@ -51,22 +51,22 @@ class Run:
             "stack": self.stack,
             "status": self.status,
             "seconds": self.seconds,
-            "ranks": accounts.ranks,
-            "missing_ranks": accounts.missing,
-            "libraries": accounts.libraries,
-            "hosts": accounts.hosts,
-            "rows": [row.as_json() for row in accounts.rows],
-            "phases": [row.as_json() for row in accounts.phases],
-            "progress_thread": accounts.background.as_json() if accounts.background.ranks else None,
-            "messages": [*accounts.messages, *remarks(self)],
+            "ranks": profiles.ranks,
+            "missing_ranks": profiles.missing,
+            "libraries": profiles.libraries,
+            "hosts": profiles.hosts,
+            "rows": [row.as_json() for row in profiles.rows],
+            "phases": [row.as_json() for row in profiles.phases],
+            "progress_thread": profiles.background.as_json() if profiles.background.ranks else None,
+            "messages": [*profiles.messages, *remarks(self)],
             **({"lateness": self.lateness.as_json()} if self.lateness else {}),
         }
 
 
 def forecast_sentences(run: Run) -> list[str]:
-    """How the forecasts of declared phases did, and what the threads cost."""
+    """Sentences on the forecast errors of declared phases and the cost of threads."""
     said = []
-    for row in run.accounts.phases:
+    for row in run.profiles.phases:
         text = f"{row.collective} by {row.algorithm}: {row.runs} runs over all ranks"
         if row.forecasts:
             text += (
@@ -77,8 +77,8 @@ def forecast_sentences(run: Run) -> list[str]:
             early = 100 * row.early_messages / row.messages
             text += f"; {early:.0f} % of all messages before the own phase's end"
         said.append(text)
-    if background := run.accounts.background.ran:
-        used = run.accounts.background.cpu_seconds / background
+    if background := run.profiles.background.ran:
+        used = run.profiles.background.cpu_seconds / background
         said.append(
             f"progress in the background: a thread in {background} ranks used {seconds_text(used)} of a "
             f"processor's time each"
@@ -88,56 +88,55 @@ def forecast_sentences(run: Run) -> list[str]:
 
 
 def remarks(run: Run) -> list[str]:
-    """What has to be said about the run besides its numbers."""
-    accounts = run.accounts
+    """Remarks on the run."""
+    profiles = run.profiles
     known = ", ".join(_core.collectives())
     said = []
-    if accounts.ranks == 0 and run.status == 0:
+    if profiles.ranks == 0 and run.status == 0:
         said.append(
-            f"no rank has written an account: the program made none of the calls that Convene knows "
-            f"({known}), or it ended without MPI_Finalize, or it does not use the MPI that was expected "
-            f"({run.stack})"
+            f"no rank wrote a profile: the program made no calls that Convene intercepts ({known}), ended "
+            f"without MPI_Finalize, or does not use the expected MPI ({run.stack})"
         )
-    elif accounts.ranks == 0 and accounts.refusal:
-        said.append(f"no rank has written an account, since Convene ended the program: {accounts.refusal}")
-    elif accounts.ranks == 0:
-        said.append("no rank has written an account, since the program failed")
-    elif accounts.missing:
+    elif profiles.ranks == 0 and profiles.refusal:
+        said.append(f"no rank wrote a profile, because Convene ended the program: {profiles.refusal}")
+    elif profiles.ranks == 0:
+        said.append("no rank wrote a profile, because the program failed")
+    elif profiles.missing:
         said.append(
-            f"{accounts.missing} of {max(accounts.procs, accounts.ranks + accounts.missing)} ranks have "
-            "written no account, or only a part of one: they failed, or run where this machine's files are "
-            "not seen; the table is of the others"
+            f"{profiles.missing} of {max(profiles.procs, profiles.ranks + profiles.missing)} ranks have "
+            "written no profile, or only a part of one: they failed, or run on a node that does not share "
+            "this file system; the table covers the others"
         )
-    elif not accounts.rows:
-        said.append(f"the program made none of the calls that Convene knows ({known})")
-    elif accounts.is_all_native:
+    elif not profiles.rows:
+        said.append(f"the program made no calls that Convene intercepts ({known})")
+    elif profiles.is_all_native:
         said.append(
-            f"every call ran a native algorithm; convene tune {slowest(accounts)} -n {accounts.procs} "
+            f"every call ran a native algorithm; convene tune {slowest(profiles)} -n {profiles.procs} "
             "measures whether another one is faster here"
         )
-    return said + crowd(accounts)
+    return said + crowd(profiles)
 
 
-def crowd(accounts: Accounts) -> list[str]:
+def crowd(profiles: Profiles) -> list[str]:
     """More ranks than cores, on this machine."""
     cores = len(os.sched_getaffinity(0))
-    is_here = accounts.hosts in ([""], [socket.gethostname()])
-    if not is_here or accounts.procs <= cores:
+    is_here = profiles.hosts in ([""], [socket.gethostname()])
+    if not is_here or profiles.procs <= cores:
         return []
-    return [f"{accounts.procs} ranks share {cores} cores: times include waiting for a core"]
+    return [f"{profiles.procs} ranks share {cores} cores: times include waiting for a core"]
 
 
-def slowest(accounts: Accounts) -> str:
+def slowest(profiles: Profiles) -> str:
     """The collective that took longest."""
-    return max(accounts.rows, key=lambda row: row.seconds_mean).collective
+    return max(profiles.rows, key=lambda row: row.seconds_mean).collective
 
 
 def check_path(path: Path) -> None:
-    """Raises RequestError where a report could not be written there."""
+    """Raises RequestError if a report cannot be written there."""
     if path.suffix not in FORMATS:
-        raise RequestError(f"a report is a .json or .html file, and '{path.name}' is neither")
+        raise RequestError(f"invalid --report '{path.name}'; its name must end in .json or .html")
     if not path.parent.is_dir():
-        raise RequestError(f"the report {path} cannot be written: there is no directory {path.parent}")
+        raise RequestError(f"cannot write the report {path}: the directory {path.parent} does not exist")
 
 
 def communicator_text(row: Row) -> str:
@@ -177,23 +176,21 @@ def cells(row: Row) -> tuple[str, ...]:
 
 def table(run: Run) -> Table:
     result = console.table("Collectives of this run", *HEADS, numbers=HEADS[3:], optional=OPTIONAL)
-    rows = run.accounts.rows
+    rows = run.profiles.rows
     longest = sorted(rows, key=lambda row: -row.seconds_mean)[:MOST_ROWS]
     for row in rows:
         if row in longest:
             result.add_row(*cells(row), style="dim" if row.is_native else None)
     if len(rows) > MOST_ROWS:
-        result.caption = (
-            f"{len(rows) - MOST_ROWS} rows that took less time are left out; --report has them all"
-        )
+        result.caption = f"{len(rows) - MOST_ROWS} rows with less time are left out; --report writes all"
     return result
 
 
 def print_summary(run: Run) -> None:
     """The table and the remarks, to stderr: stdout is the program's."""
     output = console.make(error=True)
-    if run.accounts.rows:
+    if run.profiles.rows:
         output.print()
         output.print(table(run), markup=False)
-    for sentence in (*forecast_sentences(run), *run.accounts.messages, *remarks(run)):
+    for sentence in (*forecast_sentences(run), *run.profiles.messages, *remarks(run)):
         output.print(f"convene: {sentence}", markup=False, soft_wrap=True)

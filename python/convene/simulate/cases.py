@@ -13,7 +13,7 @@ from convene.base.result_types import Environment
 from convene.catalogue.schedule_files import ScheduleFile
 from convene.simulate.platforms import Platform
 
-SMALL = 1024  # so many processes can always be simulated
+SMALL = 1024  # this number of processes can always be simulated
 
 
 class NoiseArguments(TypedDict):
@@ -47,7 +47,7 @@ QUIET = Noise()
 
 @dataclass(frozen=True)
 class Case:
-    """An algorithm with a number of processes and a mapping, to be played for several sizes and arrivals."""
+    """An algorithm with a number of processes and a mapping, with sizes and arrival patterns."""
 
     collective: str
     spec: str
@@ -66,10 +66,10 @@ class Case:
     ordered: bool = False  # whether ranks go through their steps in the executor's order
     schedule: ScheduleFile | None = None  # in place of the spec, which is then its file
 
-    engine: ClassVar[str] = "player"
+    engine: ClassVar[str] = "builtin"
 
     def environment(self) -> Environment:
-        """What stands for the machine and the MPI in a report."""
+        """The machine and the MPI as shown in a report."""
         machine = self.platform.machine
         return {
             "mpi": f"{self.engine} of Convene {__version__}",
@@ -80,11 +80,11 @@ class Case:
         }
 
     def refusal(self) -> str:
-        """Why it cannot be played, such as too many processes; empty where it can."""
+        """The reason why it cannot be simulated, such as too many processes; empty if it can."""
         return self.extent()[0]
 
     def extent(self) -> tuple[str, int]:
-        """Why it cannot be played, empty where it can, and the steps of a play, 0 if not known."""
+        """The reason why it cannot be simulated, and the steps of a run; 0: unknown."""
         if self.schedule:
             return "", self.schedule.call["steps"]
         return extent_of(
@@ -98,11 +98,11 @@ class Case:
         )
 
     @property
-    def plays(self) -> int:
-        """Number of parts that play() reports, at most."""
+    def parts(self) -> int:
+        """Maximum number of parts that simulate() reports."""
         return max(1, len(self.sizes) * len(self.arrivals))
 
-    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+    def simulate(self, on_part: Callable[[], None] | None = None) -> list[list[Simulated]]:
         """By size, then by pattern of arrivals."""
         request = _core.SimulationRequest(
             collective=self.collective,
@@ -121,13 +121,13 @@ class Case:
             given=self.schedule.parsed if self.schedule else None,
             **self.noise.arguments(),
         )
-        runs = _core.simulate(request, self.platform.parsed, on_play)
+        runs = _core.simulate(request, self.platform.parsed, on_part)
         each = len(self.arrivals)
         return [runs[first : first + each] for first in range(0, len(runs), each)]
 
     @classmethod
     def stop(cls, *, stop: bool) -> None:
-        """Whether cases end early, those that are being played in other threads and those to come."""
+        """Makes cases end early, running and future ones, in all threads."""
         _core.stop_simulations(stop)
 
 
@@ -135,8 +135,8 @@ class Case:
 def extent_of(
     collective: str, spec: str, procs: int, platform: Platform, mapping: str, root: int, *, apart: bool
 ) -> tuple[str, int]:
-    """Why a case cannot be played, and its steps; `apart`: with blocks of sizes of their own. Computed once:
-    for many processes it takes seconds, and whether there is too little time is not always answered alike."""
+    """The reason why a case cannot be simulated, and its steps; `apart`: with blocks of given sizes. Cached:
+    for many processes the estimate takes seconds, and it may vary."""
     request = _core.SimulationRequest(
         collective=collective,
         spec=spec,
@@ -150,7 +150,7 @@ def extent_of(
     except RequestError as error:
         return str(error), 0
     except MemoryError:
-        return f"{spec} on {procs} processes needs too much memory; take fewer processes", 0
+        return f"{spec} on {procs} processes needs too much memory; use fewer processes", 0
 
 
 def require_possible(cases: Sequence[Case]) -> None:

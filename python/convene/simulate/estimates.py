@@ -30,19 +30,19 @@ def seconds_per_step(case: Case) -> float:
     sample = sample_of(case)
     steps = sample.procs * (2 * sample.procs - 1)
     start = time.perf_counter()
-    sample.play()
+    sample.simulate()
     return (time.perf_counter() - start) / steps
 
 
 def may_be_long(cases: Sequence[Case]) -> bool:
     """Whether an estimate is worth its time: no algorithm has much more than P² steps."""
-    return sum(case.plays * case.procs**2 for case in cases) > FEW_STEPS
+    return sum(case.parts * case.procs**2 for case in cases) > FEW_STEPS
 
 
 def seconds(cases: Sequence[Case]) -> float:
     """Of all cases on all cores; 0 where nothing is known, or one of them is refused."""
     extents = [case.extent() for case in cases]
-    steps = [each * case.plays for case, (_, each) in zip(cases, extents, strict=True)]
+    steps = [each * case.parts for case, (_, each) in zip(cases, extents, strict=True)]
     if not any(steps) or any(refusal for refusal, _ in extents):
         return 0.0
     each = RISE * seconds_per_step(cases[0])
@@ -56,6 +56,6 @@ def sentence(cases: Sequence[Case]) -> str:
     expected = seconds(cases)
     if expected < WORTH_SAYING:
         return ""
-    plays = sum(case.plays for case in cases)
+    parts = sum(case.parts for case in cases)
     algorithms = f"{len(cases)} algorithms" if len(cases) > 1 else cases[0].spec
-    return f"simulating {algorithms} in {plays} runs takes about {duration_text(expected)}"
+    return f"simulating {algorithms} in {parts} runs takes about {duration_text(expected)}"

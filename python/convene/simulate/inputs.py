@@ -13,7 +13,7 @@ Pattern = tuple[float, ...]  # of arrivals: seconds, by rank
 
 
 def parse_noise(text: str, seed: int) -> Noise:
-    """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:SECONDS."""
+    """Noise: none, exponential:SECONDS, pareto:SECONDS:SHAPE, bernoulli:PROBABILITY:TIME."""
     kind, *values = text.split(":")
     try:
         if text == "none":
@@ -27,13 +27,13 @@ def parse_noise(text: str, seed: int) -> Noise:
     except ValueError:
         pass
     raise RequestError(
-        f"unknown noise '{text}'; choose none, exponential:SECONDS, pareto:SECONDS:SHAPE or "
-        "bernoulli:PROBABILITY:SECONDS"
+        f"unknown noise '{text}'; choose none, exponential:MEAN, pareto:MEAN:SHAPE or "
+        "bernoulli:PROBABILITY:TIME"
     )
 
 
 def round_seconds(platform: Platform, size: float) -> float:
-    """τ: how long it takes two nodes to swap one block of so many bytes."""
+    """τ: the time in which two nodes exchange one block of this size."""
     nodes = "0,1" if platform.nodes > 1 else "0,0"
     request = _core.SimulationRequest(
         collective="allgather",

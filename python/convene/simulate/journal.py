@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Journals of simulations: what is done, so that an interrupted sweep can be resumed."""
+"""Journals of simulations: completed results, for resuming an interrupted sweep."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ Entry = tuple[str, list[list[Simulated]]]  # a line of a journal: a case and its
 
 
 class Journal:
-    """What has been played: a file to which each case is added when it is done, as a line with its key and
+    """Completed cases: a file to which each case is added when it is complete, as a line with its key and
     its runs. Who is interrupted need not begin again."""
 
     def __init__(self, path: Path) -> None:
@@ -34,12 +34,12 @@ class Journal:
                     self.known[value[0]] = value[1]
 
     def begin(self) -> None:
-        """Writes what is known already, so that the file has nothing but whole lines."""
+        """Rewrites the known results, so that the file has complete lines only."""
         text = "".join(json.dumps(entry) + "\n" for entry in self.known.items())
         try:
             self.path.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise RequestError(f"{self.path} cannot be written: {error.strerror}") from None
+            raise RequestError(f"cannot write {self.path}: {error.strerror}") from None
 
     def add(self, case: Case, runs: list[list[Simulated]]) -> None:
         self.known[self.key(case)] = runs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Platforms of simulations: those that Convene brings, and files."""
+"""Platforms of simulations: those that come with Convene, and files."""
 
 import json
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ PLATFORMS = paths.PACKAGE / "machines"
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform's text, and the file that it came from."""
+    """A platform's text and its file."""
 
     text: str
     file: str
@@ -61,7 +61,7 @@ def known_platforms() -> list[str]:
 
 
 def load_platform(name: str) -> Platform:
-    """One of the platforms that Convene brings, or a file."""
+    """Loads a platform: one that comes with Convene, or a file."""
     path = PLATFORMS / f"{name}.json" if name in known_platforms() else Path(name)
     if path.suffix != ".json" and not path.is_file():
         raise RequestError(_core.no_such("platform", name, known_platforms()) + "; or name a .json file")
@@ -69,13 +69,13 @@ def load_platform(name: str) -> Platform:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise RequestError(f"{path} cannot be read: {why}") from None
+        raise RequestError(f"cannot read {path}: {why}") from None
     if '"model"' in text and not is_platform(text):
         raise RequestError(
-            f"{path} is a platform for convene predict: it has parameters of models, no links and processors"
+            f"{path} is a platform for convene predict: it has model parameters, but no links and processors"
         )
     platform = Platform(text, str(path))
-    _ = platform.machine  # refuses a wrong one at once
+    _ = platform.machine  # raises an error for an invalid one
     return platform
 
 

@@ -20,7 +20,7 @@ WINDOW = 8  # iterations whose arrivals a forecast is the mean of
 
 @dataclass(frozen=True)
 class Setting:
-    """On what programs are played."""
+    """Platform and options of a simulated program."""
 
     platform: platforms.Platform
     procs: int
@@ -62,13 +62,15 @@ class Program(Case):
         return next(filter(None, (refusal for refusal, _ in found)), ""), sum(steps for _, steps in found)
 
     @property
-    def plays(self) -> int:
+    def parts(self) -> int:
         return self.skeleton.iterations
 
-    def play(self, on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+    def simulate(self, on_part: Callable[[], None] | None = None) -> list[list[Simulated]]:
         specs = iter(self.specs)
-        steps: list[Player | Work] = [
-            Player(self, step, next(specs), number) if isinstance(step, Call) else Work(self, step, number)
+        steps: list[CallSimulation | Work] = [
+            CallSimulation(self, step, next(specs), number)
+            if isinstance(step, Call)
+            else Work(self, step, number)
             for number, step in enumerate(self.skeleton.loop)
         ]
         now, done = [0.0] * self.procs, []
@@ -76,11 +78,11 @@ class Program(Case):
             begun = max(now)
             runs = []
             for step in steps:
-                now, run = step.play(now, iteration)
+                now, run = step.simulate(now, iteration)
                 runs += [run] if run else []
             done.append(together(runs, max(now) - begun))
-            if on_play:
-                on_play()
+            if on_part:
+                on_part()
         return [done]
 
 
@@ -104,13 +106,13 @@ class Work:
         drawn = 1 if step.recurring else program.skeleton.iterations
         self.delays = _core.arrival_delays(step.late, program.procs, drawn, program.seed + number)
 
-    def play(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
+    def simulate(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
         longer = self.delays[iteration % len(self.delays)]
         return [at + self.step.seconds + more * 1e-9 for at, more in zip(now, longer, strict=True)], None
 
 
-class Player:
-    """A call of a program. An algorithm that uses a forecast gets the mean of what was seen."""
+class CallSimulation:
+    """A call of a program. An algorithm with forecasts receives the mean of earlier arrivals."""
 
     def __init__(self, program: Program, call: Call, spec: str, number: int) -> None:
         self.program, self.call, self.spec, self.number = program, call, spec, number
@@ -119,7 +121,7 @@ class Player:
         segments = int(_core.parameters(call.collective, spec).get("segments", 1))
         self.round = inputs.round_seconds(program.platform, call.bytes / segments) if self.forecasts else 0.0
 
-    def play(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
+    def simulate(self, now: list[float], iteration: int) -> tuple[list[float], Simulated | None]:
         first, program = min(now), self.program
         arrivals = [at - first for at in now]
         request = _core.SimulationRequest(
@@ -147,16 +149,16 @@ class Player:
         return [int((at - min(means)) / self.round) for at in means]
 
 
-def fastest(call: Call, setting: Setting, play: Callable[[list[Any]], list[Any]]) -> str:
-    """The algorithm that takes the least time with balanced arrivals."""
+def fastest(call: Call, setting: Setting, simulate: Callable[[list[Any]], list[Any]]) -> str:
+    """The fastest algorithm with balanced arrivals."""
     cases = [setting.case(call, spec) for spec in able(call, setting)]
-    runs = play(cases)
+    runs = simulate(cases)
     best = min(range(len(cases)), key=lambda i: runs[i][0][0]["seconds"])
     return cases[best].spec
 
 
 def able(call: Call, setting: Setting) -> list[str]:
-    """The algorithms that can be played."""
+    """The algorithms that can be simulated."""
     return [
         known["name"]
         for known in _core.algorithms(call.collective)
@@ -169,7 +171,7 @@ def able(call: Call, setting: Setting) -> list[str]:
 
 
 def programs(
-    skeleton: Skeleton, uses: list[str], setting: Setting, play: Callable[[list[Any]], list[Any]]
+    skeleton: Skeleton, uses: list[str], setting: Setting, simulate: Callable[[list[Any]], list[Any]]
 ) -> list[Program]:
     """One for each of `uses`, such as "allgather=ring,bcast=chain"; without any, one for each algorithm of
     the first collective that has none. The other calls take the algorithm that is the
@@ -177,11 +179,11 @@ def programs(
     for call in skeleton.calls:
         if call.root >= setting.procs:
             raise RequestError(
-                f"the skeleton's {call.collective} has the root {call.root}, and -p {setting.procs} has no "
-                "such rank"
+                f"root {call.root} of {call.collective} in the skeleton is out of range (-p "
+                f"{setting.procs}); use more ranks"
             )
     free = [call for call in skeleton.calls if not call.algorithm]
-    chosen = {call: fastest(call, setting, play) for call in free}
+    chosen = {call: fastest(call, setting, simulate) for call in free}
     if uses:
         wanted = [(text, dict(_core.uses(text))) for text in uses]
     elif free:
@@ -193,11 +195,15 @@ def programs(
     for text, use in wanted:
         unknown = set(use) - {call.collective for call in free}
         if unknown:
-            raise RequestError(f"--use {text}: the skeleton leaves no {min(unknown)} to be chosen")
+            raise RequestError(
+                f"--use {text}: the skeleton has no {min(unknown)} without a fixed algorithm; leave it out"
+            )
         specs = tuple(call.algorithm or use.get(call.collective) or chosen[call] for call in skeleton.calls)
         for call, spec in zip(skeleton.calls, specs, strict=True):
             if spec == "native":
-                raise RequestError(f"--use {text}: Convene has no schedule of native")
+                raise RequestError(
+                    f"--use {text}: native has no schedule to simulate; name another algorithm"
+                )
             if why := _core.unmet(call.collective, spec, setting.procs):
                 raise RequestError(f"{call.collective}={spec} {why}, not {setting.procs}")
         found.append(

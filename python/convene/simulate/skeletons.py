@@ -42,25 +42,25 @@ class Skeleton:
 
 
 class Fields:
-    """The members of a JSON object, each taken once; what nobody takes is refused."""
+    """The fields of a JSON object, each read once; unread fields are errors."""
 
     def __init__(self, value: Any, where: str) -> None:
         if not isinstance(value, dict):
-            raise RequestError(f"{where} is not an object, as in {{…}}")
+            raise RequestError(f"{where} must be an object, as in {{…}}")
         self.left = dict(value)
         self.where = where
 
     def take(self, name: str, kinds: type | tuple[type, ...], default: Any = None) -> Any:
         value = self.left.pop(name, default)
         if value is None:
-            raise RequestError(f"{self.where} has no field {name}")
+            raise RequestError(f"{self.where}: field {name} is missing")
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise RequestError(f"{self.where}: field {name} cannot be {jsons.described(value)}")
         return value
 
     def end(self) -> None:
         if self.left:
-            raise RequestError(f"{self.where} has an unknown field {next(iter(self.left))}")
+            raise RequestError(f"{self.where}: unknown field {next(iter(self.left))}")
 
 
 def read(path: Path) -> Skeleton:
@@ -77,7 +77,7 @@ def read(path: Path) -> Skeleton:
     loop = tuple(read_step(Fields(step, f"{path}: loop[{i}]")) for i, step in enumerate(steps))
     skeleton = Skeleton(name, iterations, loop)
     if not skeleton.calls:
-        raise RequestError(f"{path}: there is no collective in the loop")
+        raise RequestError(f"{path}: field loop has no collective")
     return skeleton
 
 
@@ -106,7 +106,7 @@ def read_step(fields: Fields) -> Compute | Call:
     except RequestError as error:
         raise RequestError(f"{fields.where}: {error}") from None
     if not 0 <= root < 2**31:
-        raise RequestError(f"{fields.where}: root {root} is no rank")
+        raise RequestError(f"{fields.where}: root {root} must be 0 or more")
     if bytes_per_block and collective in collectives.WITHOUT_SIZES:
         raise RequestError(f"{fields.where}: {collective} carries no data; leave out bytes")
     if bytes_per_block < 0 or (root and not _core.is_rooted(collective)):

@@ -37,59 +37,58 @@ def find_launcher() -> tuple[str, Path]:
     program = paths.find(PROGRAM, paths.PROGRAMS)
     if launcher is None:
         raise RequestError(
-            "--engine smpi needs SimGrid, and there is no smpirun; install it (apt install libsimgrid-dev) "
-            "and build Convene again, or use --engine player"
+            "--engine smpi needs SimGrid, but smpirun is not in PATH; install SimGrid (apt install "
+            "libsimgrid-dev) and rebuild Convene, or use --engine builtin"
         )
     if program is None:
         raise RequestError(
-            f"there is no {PROGRAM}: Convene was built without SimGrid; build it again where SimGrid is "
-            "installed, or use --engine player"
+            f"{PROGRAM} not found: Convene was built without SimGrid; rebuild it with SimGrid installed, or "
+            "use --engine builtin"
         )
     return launcher, program
 
 
 def check(procs: int, platform: platforms.Platform) -> None:
-    """Throws RequestError where SMPI cannot simulate that many ranks on the platform as the player would."""
+    """Throws RequestError if SMPI cannot simulate this number of ranks on the platform."""
     find_launcher()
     if procs > MOST_PROCS:
         raise RequestError(
-            f"--engine smpi simulates at most {MOST_PROCS} ranks, not {procs}; take --engine player for more"
+            f"--engine smpi supports at most {MOST_PROCS} ranks, not {procs}; use --engine builtin"
         )
     cores = platform.cores
     if procs > cores:
         raise RequestError(
-            f"with --engine smpi every rank has a core of its own, and {platform.name} has {cores}; take "
-            "fewer ranks, or --engine player"
+            f"--engine smpi needs a core for each rank, and {platform.name} has {cores} cores; use fewer "
+            "ranks, or --engine builtin"
         )
 
 
 def parse_baselines(text: str, collective: str) -> list[str]:
-    """SMPI's own ways to do a collective, in the form in which results name them: smpi:ompi, …"""
+    """SMPI's algorithms of a collective, named as in results: smpi:ompi, …"""
     names = [name.strip().removeprefix(SMPI) for name in text.split(",") if name.strip()]
     if names and collective not in OWN:
-        raise RequestError(
-            f"--baselines: SMPI's own {collective} is not among those that can be run: {', '.join(OWN)}"
-        )
+        raise RequestError(f"--baselines are not supported for {collective}; choose {', '.join(OWN)}")
     for name in names:
         if not re.fullmatch(r"\w+", name):
             raise RequestError(
-                f"--baselines '{name}' is not a name; write {', '.join(SELECTORS)} or such as ring"
+                f"invalid name '{name}' in --baselines; try {', '.join(SELECTORS)}, or an algorithm such "
+                "as ring"
             )
     return [SMPI + name for name in dict.fromkeys(names)]
 
 
 @dataclass(frozen=True)
 class SmpiCase(cases.Case):
-    """A case for SMPI. Its algorithm may be one of SMPI's own: smpi:NAME."""
+    """A case for SMPI. Its algorithm may be one of SMPI: smpi:NAME."""
 
     engine: ClassVar[str] = "SMPI with the executor"
     running: ClassVar[set["subprocess.Popen[str]"]] = set()
     stopped: ClassVar[bool] = False
 
     def extent(self) -> tuple[str, int]:
-        return "", 0  # each process has but its own schedule
+        return "", 0  # each process builds one schedule only
 
-    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+    def simulate(self, _on_part: Callable[[], None] | None = None) -> list[list[Simulated]]:
         launcher, program = find_launcher()
         with tempfile.TemporaryDirectory(prefix="convene-smpi-") as folder:
             where = Path(folder)
@@ -115,7 +114,7 @@ class SmpiCase(cases.Case):
 
     @classmethod
     def run(cls, command: list[str], where: Path) -> tuple[int, str]:
-        """Its exit status, and its messages."""
+        """Returns its exit status and messages."""
         with subprocess.Popen(
             command,
             cwd=where,
@@ -124,7 +123,7 @@ class SmpiCase(cases.Case):
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            start_new_session=True,  # smpirun is a script: what it starts is to be ended with it
+            start_new_session=True,  # smpirun is a script; its children end with it
         ) as process:
             cls.running.add(process)
             if cls.stopped:
@@ -188,7 +187,7 @@ def settings(case: SmpiCase) -> list[str]:
         "network/model": "CM02",
         "network/TCP-gamma": "0",
         "network/crosstraffic": "no",
-        # SimGrid's lazy updates of shares are wrong where a way has a link that is not shared (FATPIPE):
+        # SimGrid's lazy updates of shares are wrong for routes with a link that is not shared (FATPIPE):
         # exchanges between nodes took up to 1.5 times as long.
         "network/optim": "Full",
         "network/latency-factor": "1",

@@ -13,53 +13,53 @@ from convene.simulate.cases import Case, require_possible
 from convene.simulate.journal import Journal
 
 
-class Course:
+class SweepProgress:
     """Progress of a sweep, over all threads."""
 
     def __init__(self, on_progress: Callable[[int, int], None] | None, total: int) -> None:
         self.on_progress, self.total, self.done = on_progress, total, 0
         self.lock = Lock()
 
-    def advance(self, plays: int) -> None:
+    def advance(self, parts: int) -> None:
         with self.lock:
-            self.done += plays
-            if self.on_progress and plays:
+            self.done += parts
+            if self.on_progress and parts:
                 self.on_progress(self.done, self.total)
 
 
-def play_all(
+def simulate_all(
     cases: Sequence[Case],
     on_progress: Callable[[int, int], None] | None = None,
     journal: Journal | None = None,
 ) -> list[list[list[Simulated]]]:
-    """Plays all cases on all cores, but those that the journal knows; the largest are begun first. Refuses
-    before it begins what one of them would refuse. `on_progress` is told how many plays of how many are done,
-    by any thread."""
+    """Simulates all cases that the journal lacks, on all cores, the largest first. Raises the error of an
+    invalid case before the start. `on_progress` receives the number of complete parts and their total, from
+    any thread."""
     require_possible(cases)
     known = journal.known if journal else {}
     results = [known.get(Journal.key(case)) if known else None for case in cases]
     if journal:
         journal.begin()
     left = [i for i, result in enumerate(results) if result is None]
-    course = Course(on_progress, sum(case.plays for case in cases))
-    course.advance(course.total - sum(cases[i].plays for i in left))
+    progress = SweepProgress(on_progress, sum(case.parts for case in cases))
+    progress.advance(progress.total - sum(cases[i].parts for i in left))
 
-    def play(case: Case) -> list[list[Simulated]]:
-        told = 0
+    def simulate(case: Case) -> list[list[Simulated]]:
+        reported = 0
 
-        def tell() -> None:
-            nonlocal told
-            told += 1
-            course.advance(1)
+        def report() -> None:
+            nonlocal reported
+            reported += 1
+            progress.advance(1)
 
-        runs = case.play(tell)
-        course.advance(case.plays - told)
+        runs = case.simulate(report)
+        progress.advance(case.parts - reported)
         return runs
 
     kinds = {type(case) for case in cases}
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        running = {pool.submit(play, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
+        running = {pool.submit(simulate, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
         for future in as_completed(running):
             i = running[future]
             results[i] = runs = future.result()
@@ -113,7 +113,7 @@ def contender(name: str, runs: list[Simulated]) -> Contender:
         "mean": [run["mean"] for run in runs],
     }
     first = runs[0]
-    if "waiting" in first:  # SMPI does not say
+    if "waiting" in first:  # not reported by SMPI
         value["waiting"] = [run["waiting"] for run in runs]
         value["messages"] = first["messages"]
         value["sent"] = first["bytes"]

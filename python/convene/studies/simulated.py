@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated studies: an experiment of a source, simulated in full, beside what was published."""
+"""Simulated studies: an experiment of a publication, compared with the published results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,23 +13,25 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Play = Callable[[list[Any]], list[Any]]
-Result = Mapping[str, object]  # what is written as JSON
+Simulate = Callable[[list[Any]], list[Any]]
+Result = Mapping[str, object]  # written as JSON
 ResultT = TypeVar("ResultT", bound=Result)
 
 
 @dataclass(frozen=True)
 class Study(Generic[ResultT]):
-    """`run` plays everything and gives the result that is written as JSON; `tables` and `sentences` say
+    """`run` simulates everything and returns the result that is written as JSON; `tables` and `sentences` say
     what is in it, the latter what agrees with the source and what does not; `draw` makes its figure."""
 
     name: str
     summary: str
-    run: Callable[[Play], ResultT]
+    run: Callable[[Simulate], ResultT]
     tables: Callable[[ResultT], list[Table]]
     sentences: Callable[[ResultT], list[str]]
     draw: Callable[[ResultT], "Figure"]
-    run_on: Callable[[Play, int], ResultT] | None = None  # on another number of ranks, where that is free
+    run_on: Callable[[Simulate, int], ResultT] | None = (
+        None  # on another number of ranks, if the study does not fix it
+    )
 
 
 def gain(own: float, others: float) -> float:

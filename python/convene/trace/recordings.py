@@ -59,7 +59,7 @@ class Communicator:
     members: list[int]  # ranks of the program
     first: int  # the number of the first of these calls on its communicator
     arrivals: Array  # (calls, members)
-    exits: Array  # (calls, members); NaN where a rank never left
+    exits: Array  # (calls, members); NaN if a rank did not leave
     sizes: NDArray[np.uint64]  # bytes per block of each call, as the first member has it
     sites: list[Site]
     site: NDArray[np.int64]  # of each call, as the first member has it
@@ -113,16 +113,16 @@ Groups = dict[Key, list[tuple[int, list[int], Part]]]
 
 
 def read(directory: Path) -> Recording:
-    """Reads what the ranks of one run have left. Throws RequestError where there is nothing of use."""
+    """Reads the recordings of one run. Raises RequestError if none is usable."""
     if not directory.is_dir():
         raise RequestError(
-            f"there is no directory {directory}; name the one that was given to convene run --record"
+            f"the directory {directory} does not exist; give the DIRECTORY of convene run --record"
         )
     paths = files.files_in(directory)
     if not paths:
         raise RequestError(
-            f"{directory} has no recording (recording-*.bin): the program made no collective calls, or did "
-            "not reach MPI_Finalize, or was run without --record"
+            f"{directory} contains no recording (recording-*.bin): the program made no collective calls, did "
+            "not reach MPI_Finalize, or ran without --record"
         )
     recording = Recording()
     groups: Groups = defaultdict(list)
@@ -133,14 +133,12 @@ def read(directory: Path) -> Recording:
             head, parts = read_file(path)
         except (OSError, RequestError, _BrokenError) as error:
             raise RequestError(
-                f"{path} is not a whole recording ({error}); did the program end by itself, and is it from "
-                "this version of Convene?"
+                f"{path} is incomplete, or of another version of Convene ({error}); record the program again"
             ) from None
         rank = int(head["rank"])
         if rank in heads:
             raise RequestError(
-                f"{directory} has more than one recording of rank {rank}; keep each run in a directory of "
-                "its own"
+                f"{directory} contains several recordings of rank {rank}; use one directory for each run"
             )
         heads[rank], domains[rank] = head, int(head["clock_domain"])
         for key, place, members, part in parts:
@@ -151,8 +149,8 @@ def read(directory: Path) -> Recording:
     recording.programs = list(dict.fromkeys(str(head["program"]) for head in heads.values()))
     if recording.ranks < recording.procs:
         recording.messages.append(
-            f"{recording.procs - recording.ranks} of {recording.procs} ranks have left no recording: they "
-            "failed, made no collective calls, or wrote where this machine's files are not seen"
+            f"{recording.procs - recording.ranks} of {recording.procs} ranks wrote no recording: they "
+            "failed, made no collective calls, or run on a node that does not share this file system"
         )
     put_together(recording, groups, domains)
     return recording
@@ -173,7 +171,7 @@ def read_file(path: Path) -> tuple[Head, list[Found]]:
         if not 0 <= head["rank"] < head["procs"]:
             raise _BrokenError(f"its rank {head['rank']} is not one of {head['procs']}")
         if not head["little_endian"]:
-            raise _BrokenError("it comes from a big-endian machine")
+            raise _BrokenError("from a big-endian machine")
         parts = []
         unnamed: dict[tuple[int, ...], int] = {}
         for each in head["communicators"]:
@@ -286,18 +284,18 @@ def put_together(
     recording.communicators.sort(key=lambda each: float(each.arrivals.min()))
     if incomplete:
         recording.messages.append(
-            f"{incomplete} communicators or persistent operations are left out, since not all of their "
+            f"{incomplete} communicators or persistent operations are left out because not all of their "
             "members recorded the same calls"
         )
     if apart:
         recording.messages.append(
-            f"{apart} communicators or persistent operations are left out: the clocks of their members were "
-            "never compared"
+            f"{apart} communicators or persistent operations are left out because the clocks of their "
+            "members were not synchronised"
         )
     if overwritten:
         recording.messages.append(
-            f"{overwritten} calls are not in the recording, which keeps the latest of each communicator and "
-            "persistent operation (CONVENE_RECORD_CALLS says how many)"
+            f"{overwritten} calls are lost: a recording keeps the latest calls of each communicator and "
+            "persistent operation (increase CONVENE_RECORD_CALLS)"
         )
 
 

@@ -164,7 +164,7 @@ def sentences(summary: Summary) -> list[str]:
     """Summary of the recording."""
     recording = summary.recording
     if not recording.calls:
-        return ["there is no call that several ranks recorded", *recording.messages]
+        return ["no call was recorded by several ranks", *recording.messages]
     waited = summary.waiting / max(len(summary.ranks), 1)
     said = [
         f"{recording.calls} collective calls of {recording.ranks} ranks in {seconds_text(summary.seconds)}; "
@@ -174,8 +174,8 @@ def sentences(summary: Summary) -> list[str]:
     costliest = max(summary.ranks, key=lambda row: row.cost, default=None)
     if costliest and costliest.cost > 0 and summary.waiting > 0:
         said.append(
-            f"rank {costliest.rank} arrived last at {costliest.last} of its {costliest.calls} calls, and "
-            f"{costliest.cost / summary.waiting:.0%} of all waiting was for it"
+            f"rank {costliest.rank} arrived last in {costliest.last} of its {costliest.calls} calls, and "
+            f"caused {costliest.cost / summary.waiting:.0%} of all waiting"
         )
     said.append(
         f"times of ranks on different clocks are right within {seconds_text(recording.error)}"

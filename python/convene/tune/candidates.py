@@ -4,7 +4,7 @@
 from convene import _core
 from convene.base import core_types
 
-# Parameters beside the descriptor's values that are worth a measurement.
+# Parameter values that are measured in addition to the defaults.
 VARIANTS = {
     "sparbit": ("send=packed",),
     "bruck": ("ports=2",),
@@ -13,14 +13,14 @@ VARIANTS = {
 
 
 def is_general(known: core_types.Algorithm, nodes: int) -> bool:
-    """Whether an algorithm needs no forecasts, no neighbours, and no nodes where there is one."""
-    if known["native"] or known["learns"] != "none" or known["needs_whole_graph"]:
+    """True if an algorithm needs no forecasts and no neighbours, and no mapping if there is one node."""
+    if known["native"] or known["arrival_source"] != "none" or known["needs_whole_graph"]:
         return False
     return not known["parts"] or nodes > 1
 
 
 def variants(collective: str, name: str) -> list[str]:
-    """The specs of an algorithm: with its default parameters, and with those worth a measurement."""
+    """The specs of an algorithm: with default parameters, and its variants."""
     known = {each["name"]: each for each in _core.algorithms(collective)}[name]
     parameters = {parameter["name"] for parameter in known["parameters"]}
     texts = [name, *(f"{name};{each}" for each in VARIANTS.get(name, ()) if each.split("=")[0] in parameters)]
@@ -28,7 +28,7 @@ def variants(collective: str, name: str) -> list[str]:
 
 
 def candidates(collective: str, procs: int, nodes: int) -> list[str]:
-    """All specs that can run on so many ranks on so many nodes."""
+    """All specs that support these numbers of ranks and nodes."""
     found = []
     for known in _core.algorithms(collective):
         if not is_general(known, nodes) or (known["shares_memory"] and nodes > 1):

@@ -44,7 +44,7 @@ LAYOUT = ("collective", "procs", "nodes", "ranks_per_node", "shares_cores")
 
 
 def user_file() -> Path:
-    """Where tuning writes: the user's file, which the library reads by default."""
+    """The user's file: tuning writes it, and the library reads it by default."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "convene" / "wisdom.json"
 
@@ -55,7 +55,7 @@ def search_path() -> list[Path]:
 
 
 def parse(text: str, origin: str) -> list[Entry]:
-    """The entries of a file's text. The library's reader says what is wrong."""
+    """The entries of a text. The reader of the library reports errors."""
     _core.wisdom(text, origin)
     return [normal(entry) for entry in jsons.parse(text, origin)["entries"]]
 
@@ -73,13 +73,13 @@ def normal(entry: Json) -> Entry:
 
 
 def read(path: Path) -> list[Entry]:
-    """The entries of a file; none where it does not exist."""
+    """The entries of a file; none if it does not exist."""
     try:
         return parse(path.read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"the wisdom file {path} cannot be read: {error}") from None
+        raise RequestError(f"cannot read the wisdom file {path}: {error}") from None
 
 
 def text_of(entries: list[Entry]) -> str:
@@ -88,7 +88,7 @@ def text_of(entries: list[Entry]) -> str:
 
 
 def is_same_case(left: Entry, right: Entry) -> bool:
-    """Whether two entries are about the same place and the same communicators."""
+    """True if two entries have the same machine, MPI and communicators."""
     return all(left[name] == right[name] for name in (*PLACE, *LAYOUT))  # type: ignore[literal-required]
 
 
@@ -97,7 +97,7 @@ def overlaps(left: Entry, right: Entry) -> bool:
 
 
 def merged(old: list[Entry], new: list[Entry]) -> list[Entry]:
-    """Both, where new entries replace older ones of the same case and of sizes that they cover, too."""
+    """All entries, except old ones that a new entry of the same case and of overlapping sizes replaces."""
     kept = [
         entry
         for entry in old
@@ -111,7 +111,7 @@ def merged(old: list[Entry], new: list[Entry]) -> list[Entry]:
 
 
 def without_case(entries: list[Entry], case: Entry, sizes: list[int]) -> list[Entry]:
-    """Entries but those of this case and of these sizes: what is measured again is not kept."""
+    """The entries without those of this case at these sizes, which are measured again."""
     span = {**case, "bytes": [min(sizes), max(sizes)]}
     return [each for each in entries if not (is_same_case(each, case) and overlaps(each, span))]  # type: ignore[arg-type]
 
@@ -123,7 +123,7 @@ def locked(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o644)
     except OSError as error:
-        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
+        raise RequestError(f"cannot write {path}: {error.strerror}") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -149,5 +149,5 @@ def update(path: Path, change: Callable[[list[Entry]], list[Entry]]) -> list[Ent
             made.replace(path)
         except OSError as error:
             Path(file.name).unlink(missing_ok=True)
-            raise RequestError(f"{path} cannot be written: {error.strerror}; it is as it was") from None
+            raise RequestError(f"cannot write {path}: {error.strerror}; the file is unchanged") from None
     return entries

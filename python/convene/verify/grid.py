@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The grid of a verification: which samples play which numbers of processes, roots and mappings."""
+"""The grid of a verification: numbers of processes, roots and mappings of each sample."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -15,9 +15,9 @@ from convene.verify import mappings
 from convene.verify.mappings import NOWHERE, Mapping
 from convene.verify.samples import Sample, samples_of, unmet
 
-MOST_PROCS = 1024  # beyond, one play takes minutes
-ALL_WITH_ALL = 4  # up to so many processes, every sample plays every root
-ALL_NUMBERS = 16  # up to so many, every composition plays every number of processes
+MOST_PROCS = 1024  # beyond, one simulation takes minutes
+ALL_WITH_ALL = 4  # up to this number of processes, every sample is combined with every root
+ALL_NUMBERS = 16  # up to this number, every composition is checked for every number of processes
 THIRD = 3
 
 
@@ -28,7 +28,7 @@ def knows_in_place(collective: str) -> bool:
 
 @dataclass(frozen=True)
 class Case:
-    """One call to be played, also with so many random forecasts of arrivals."""
+    """One call to be checked, also with a number of random forecasts of arrivals."""
 
     collective: str
     spec: str
@@ -46,7 +46,7 @@ class Case:
         return self.spec.partition(";")[0].partition("(")[0]
 
     @property
-    def plays_in_place(self) -> bool:
+    def checks_in_place(self) -> bool:
         return self.schedule is None and knows_in_place(self.collective)
 
 
@@ -60,7 +60,7 @@ def roots_of(collective: str, procs: int, wanted: str) -> Iterable[int]:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is to be played with each algorithm."""
+    """The cases that each algorithm is checked with."""
 
     procs: list[int]
     roots: str = "all"
@@ -71,7 +71,7 @@ class Grid:
     thorough: bool = False
 
     def is_left_out(self, sample: "Sample", procs: int, root: int) -> bool:
-        """Whether it is another sample's turn to play this."""
+        """True if another sample covers this case."""
         if self.thorough or procs <= ALL_WITH_ALL or sample.of == 1:
             return False
         turn = sample.turn
@@ -133,7 +133,9 @@ def make_cases(collectives: list[str], algorithm: str | None, grid: Grid) -> lis
                         )
     if not cases and has_roots:
         ending = "" if "operator" in (why_not or "") else ", and --procs names no such number"
-        raise RequestError(f"there is nothing to play: {algorithm} {why_not}{ending}")
+        raise RequestError(f"nothing to verify: {algorithm} {why_not}{ending}")
     if not cases:
-        raise RequestError(f"there is nothing to play: every root of --roots {grid.roots} is above --procs")
+        raise RequestError(
+            f"nothing to verify: every root of --roots {grid.roots} is out of range for --procs"
+        )
     return cases

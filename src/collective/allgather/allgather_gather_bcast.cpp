@@ -24,19 +24,19 @@
 namespace convene::collective {
 namespace {
 
-enum class Shape : std::int64_t { binomial, flat };
+enum class TreeShape : std::int64_t { binomial, flat };
 
 /// The round in which a rank of the binomial tree sends upwards: its subtree of 2^j ranks is complete after j
 /// rounds.
-Rank round_up(Shape shape, Rank child, Rank parent) {
-  return shape == Shape::flat ? 0 : static_cast<Rank>(std::countr_zero(child - parent));
+Rank round_up(TreeShape shape, Rank child, Rank parent) {
+  return shape == TreeShape::flat ? 0 : static_cast<Rank>(std::countr_zero(child - parent));
 }
 
 void generate(const Call& call, Builder& builder) {
-  const auto shape = static_cast<Shape>(call.parameters[0]);
-  const auto node_of = shape == Shape::binomial ? binomial_node : flat_node;
+  const auto shape = static_cast<TreeShape>(call.parameters[0]);
+  const auto node_of = shape == TreeShape::binomial ? binomial_node : flat_node;
   const TreeNode node = node_of(call.rank, call.procs);
-  const Rank levels = shape == Shape::flat ? 1 : static_cast<Rank>(std::bit_width(call.procs - 1));
+  const Rank levels = shape == TreeShape::flat ? 1 : static_cast<Rank>(std::bit_width(call.procs - 1));
   const auto others_than = [&](Rank rank, Rank subtree) {  // all blocks but those of its own subtree
     return blocks(rank + subtree, call.procs - subtree);
   };
@@ -61,17 +61,18 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {{.name = "tree",
-                                         .summary = "the tree: binomial, or all ranks directly below rank 0",
-                                         .fallback = 0,
-                                         .words = {"binomial", "flat"},
-                                         .samples = {0, 1}}};
+constexpr Parameter own_parameters[] = {
+    {.name = "tree",
+     .summary = "tree: binomial, or flat (all ranks are children of rank 0)",
+     .fallback = 0,
+     .words = {"binomial", "flat"},
+     .samples = {0, 1}}};
 
 }  // namespace
 
 extern constinit const Algorithm allgather_gather_bcast = {
     .name = "gather_bcast",
-    .summary = "All blocks go up a tree to rank 0 and down the same tree again.",
+    .summary = "Rank 0 gathers all blocks along a tree and broadcasts them along the same tree.",
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .rounds = "2⌈log₂P⌉ (binomial), 2 (flat)",

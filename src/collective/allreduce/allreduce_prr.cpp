@@ -166,7 +166,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "segments",
-     .summary = "how many parts each rank's part of the vector is cut into (N)",
+     .summary = "number of segments of each rank's part of the vector (N)",
      .fallback = 4,
      .least = 1,
      .most = 1024,
@@ -177,7 +177,8 @@ constexpr Parameter own_parameters[] = {
 extern constinit const Algorithm allreduce_prr = {
     .name = "prr",
     .summary =
-        "Parts of the vector go around a ring of the early ranks first, then around one of the late ones.",
+        "Parts of the vector travel around a ring of the early ranks first, then around one of the late "
+        "ranks.",
     .source = "named in Proficz 2021, section 2 (pre-reduced ring); the design is this project's",
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,

@@ -66,9 +66,9 @@ class Bruck {
   Bruck(const Call& call, Builder& builder)
       : call_(call), builder_(builder), radix_(static_cast<Rank>(call.parameters[0])) {
     if (call.procs <= radix_) return;  // one digit: every first hop is the last one
-    const std::vector<Place> like(call.procs, 0);
-    between_ = builder.scratch(like);
-    arrivals_ = builder.scratch(like);
+    const std::vector<Place> sized_like(call.procs, 0);
+    between_ = builder.scratch(sized_like);
+    arrivals_ = builder.scratch(sized_like);
   }
 
   void run() {
@@ -121,7 +121,7 @@ class Bruck {
 void generate(const Call& call, Builder& builder) { Bruck(call, builder).run(); }
 
 constexpr Parameter own_parameters[] = {{.name = "radix",
-                                         .summary = "base of the digits (r)",
+                                         .summary = "radix of the digits (r)",
                                          .fallback = 2,
                                          .least = 2,
                                          .most = 1 << 20,
@@ -132,8 +132,8 @@ constexpr Parameter own_parameters[] = {{.name = "radix",
 extern constinit const Algorithm alltoall_bruck = {
     .name = "bruck",
     .summary =
-        "A block that goes i ranks up goes by the digits of i, together with all that share the digit; "
-        "blocks that differ are padded to the largest.",
+        "A block for the rank i above moves once for each digit of i, together with all blocks of the same "
+        "digit; unequal blocks are padded to the largest.",
     .source = "Bruck et al. 1997, section 3",
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "⌈log_r P⌉",

@@ -50,10 +50,10 @@ void generate(const Call& call, Builder& builder) {
   const Ranks group = nodes.group(nodes.own_node(), lane);
   const bool leads = nodes.is_leader();
   const auto scratch = [&](const Ranks& sources, const Ranks& targets) {
-    std::vector<Place> like;
+    std::vector<Place> sized_like;
     for (std::size_t i = 0; i < sources.size() * targets.size() * segments; ++i)
-      like.push_back(static_cast<Place>(i % segments));  // blocks are of equal size
-    return Table{builder.scratch(like), sources, targets};
+      sized_like.push_back(static_cast<Place>(i % segments));  // blocks are of equal size
+    return Table{builder.scratch(sized_like), sources, targets};
   };
   /// The sizes of `blocks` blocks.
   const auto sizes = [&](std::size_t blocks) {
@@ -128,14 +128,15 @@ std::string unmet(const Algorithm& algorithm, const Call& call) {
       if (nodes.members(node).size() != nodes.members(0).size() ||
           nodes.group(node, lane).size() != nodes.group(0, 0).size())
         return "cannot be: " + std::string(exchange.algorithm->name) +
-               " between nodes needs nodes of equal size, and as many ranks for each leader";
+               " between nodes needs nodes of equal size, and the same number of ranks for each leader";
   return "";
 }
 
 constexpr PartSlot slots[] = {
-    {"between", "how leaders of different nodes exchange", Collective::alltoall, "pairwise", Among::nodes},
-    {"gather", "how a group's blocks come to its leader", Collective::gather, "linear", Among::group},
-    {"scatter", "how a leader hands out what has arrived", Collective::scatter, "linear", Among::node}};
+    {"between", "exchange between the leaders of different nodes", Collective::alltoall, "pairwise",
+     Among::nodes},
+    {"gather", "gather to the leader within its group", Collective::gather, "linear", Among::group},
+    {"scatter", "scatter by the leader within its group", Collective::scatter, "linear", Among::node}};
 
 constexpr Composition composition = {
     .parts = slots,
@@ -147,7 +148,9 @@ constexpr Composition composition = {
 
 extern constinit const Algorithm alltoall_hier = {
     .name = "hier",
-    .summary = "Leaders gather their ranks' blocks, exchange them between nodes and scatter what has come.",
+    .summary =
+        "Leaders gather the blocks of their nodes, exchange them between nodes, and scatter what they "
+        "receive.",
     .source = "Kandalla et al. 2009",
     .collectives = {Collective::alltoall},
     .rounds = "those of its parts",

@@ -217,7 +217,7 @@ namespace {
 std::uint32_t countable(std::uint64_t number, const char* what) {
   if (number > Range::max_count)
     throw Error(std::to_string(number) + " " + what +
-                " are more than a schedule can have; take fewer processes or segments");
+                " exceed the size of a schedule; use fewer processes or segments");
   return static_cast<std::uint32_t>(number);
 }
 
@@ -265,7 +265,7 @@ Runnable build_runnable(const Algorithm& algorithm, const Call& call, Builder& b
   if (!algorithm.is_online()) return {build_schedule(algorithm, call, builder), nullptr};
   std::unique_ptr<OnlineAlgorithm> online = algorithm.make_online(call);
   begin_schedule(algorithm, call, builder);
-  for (const std::vector<Place>& like : online->scratch()) builder.scratch(like);
+  for (const std::vector<Place>& sized_like : online->scratch()) builder.scratch(sized_like);
   return {builder.finish(), std::move(online)};
 }
 

@@ -113,7 +113,7 @@ Places places(const Call& call, std::uint32_t segments) {
   const std::uint64_t of_all = has_one_vector(call.collective) ? 0 : std::uint64_t{call.procs} * segments;
   if (std::max<std::uint64_t>(of_all, segments) > Range::max_count)
     throw Error("blocks of " + std::to_string(call.procs) + " processes in " + std::to_string(segments) +
-                " segments each are more places than a schedule can have; take fewer segments or processes");
+                " segments each exceed the size of a schedule; use fewer segments or processes");
   const auto all = static_cast<std::uint32_t>(of_all);
   switch (traits(call.collective).postcondition) {
     case Postcondition::allgather:

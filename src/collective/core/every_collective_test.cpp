@@ -85,8 +85,8 @@ TEST_P(EveryCollective, SaysWhetherItRelaysBlocks) {
     const Rank per_block = segments(algorithm(), 8, parameters);
     for (const Schedule& schedule : build_plan(algorithm(), call(8, 0, false, parameters)))
       for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
-        for (const Place like : schedule.sized_like(static_cast<Buffer>(b)))
-          relays |= like / per_block != schedule.rank();
+        for (const Place sized_like : schedule.sized_like(static_cast<Buffer>(b)))
+          relays |= sized_like / per_block != schedule.rank();
   }
   EXPECT_EQ(relays, algorithm().relays);
 }

@@ -5,10 +5,10 @@ namespace convene::collective {
 
 extern constinit const Algorithm native = {
     .name = "native",
-    .summary = "The MPI library's own implementation, whatever it chooses.",
+    .summary = "The native implementation: the algorithm that the MPI library selects.",
     .source = "the MPI library",
     .collectives = CollectiveSet::all(),
-    .rounds = "not known",
+    .rounds = "unknown",
 };
 
 }  // namespace convene::collective

@@ -56,8 +56,7 @@ std::size_t find_parameter(const Algorithm& algorithm, std::string_view text) {
   if (found >= 0) return static_cast<std::size_t>(found);
   const std::string_view given = trimmed(text);
   if (algorithm.parameters.empty())
-    throw Error(std::string(algorithm.name) + " has no parameters, so " + in_quotes(given) +
-                " says nothing to it");
+    throw Error(std::string(algorithm.name) + " has no parameters: " + in_quotes(given) + " has no effect");
   throw Error(
       no_such(std::string(algorithm.name) + " parameter", given,
               names_of(algorithm.parameters, [](const Parameter& parameter) { return parameter.name; })));
@@ -103,7 +102,7 @@ void set_parameter(Spec& spec, std::vector<bool>& given, std::string_view text) 
   const auto named = cut(text);
   if (!named)
     throw Error(in_quotes(trimmed(text)) + " behind " + std::string(algorithm.name) +
-                " is not a parameter; write name=value, as in sparbit;send=packed");
+                " is not a parameter; give NAME=VALUE, as in sparbit;send=packed");
   const std::size_t i = find_parameter(algorithm, named->first);
   if (given[i])
     throw Error("the parameter " + std::string(algorithm.parameters[i].name) + " of " +
@@ -119,11 +118,11 @@ void check_brackets(std::string_view text) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     if (depth < 0) break;
     if (depth > most_depth)
-      throw Error("brackets stand more than " + std::to_string(most_depth) + " deep in each other");
+      throw Error("brackets are nested more than " + std::to_string(most_depth) + " deep");
   }
   if (depth != 0)
     throw Error("the brackets in " + in_quotes(trimmed(text)) +
-                " do not match; write them as in hier(sparbit,linear;leaders=2)");
+                " do not match; give them as in hier(sparbit,linear;leaders=2)");
 }
 
 /// "hier" and "sparbit,linear;leaders=2" of "hier(sparbit,linear;leaders=2)"; no inner text if there are no
@@ -134,8 +133,8 @@ std::pair<std::string_view, std::optional<std::string_view>> cut_brackets(std::s
   if (open == std::string_view::npos) return {text, std::nullopt};
   const auto close = text.rfind(')');
   if (close + 1 != text.size())
-    throw Error(in_quotes(text.substr(close + 1)) + " stands behind the brackets of " +
-                in_quotes(text.substr(0, close + 1)) + "; put a ';' or a ',' between");
+    throw Error(in_quotes(text.substr(close + 1)) + " follows the brackets of " +
+                in_quotes(text.substr(0, close + 1)) + "; separate them by ';' or ','");
   return {text.substr(0, open), text.substr(open + 1, close - open - 1)};
 }
 
@@ -148,10 +147,10 @@ std::string slot_names(const Algorithm& algorithm) {
 Spec parse_part(Collective collective, const PartSlot& slot, std::string_view text) {
   Spec part = parse_spec(slot.among == Among::all ? collective : slot.collective, text);
   if (part.algorithm->is_native())
-    throw Error("native cannot be a part of another algorithm: Convene has no schedule of it");
+    throw Error("native cannot be a part of another algorithm: it has no schedule");
   if (part.algorithm->is_online())
     throw Error(std::string(part.algorithm->name) +
-                " cannot be a part of another algorithm: it decides as it runs");
+                " cannot be a part of another algorithm: it is an online algorithm");
   return part;
 }
 
@@ -193,10 +192,10 @@ std::vector<Spec> parse_parts(Collective collective, Spec& spec, std::vector<boo
 
 [[noreturn]] void fail_without_collective(std::string_view text) {
   if (find_collective(canonical(text)))
-    throw Error("it is not said which algorithm " + std::string(text) + " is to use; write " +
-                std::string(text) + "=sparbit");
-  throw Error("it is not said which collective is to use " + in_quotes(text) +
-              "; write the collective first, as in " + "allgather=sparbit");
+    throw Error("the algorithm is missing for " + std::string(text) + "; give it as in " + std::string(text) +
+                "=sparbit");
+  throw Error("the collective is missing before " + in_quotes(text) + "; give the collective first, as in " +
+              "allgather=sparbit");
 }
 
 }  // namespace
@@ -227,8 +226,8 @@ Spec parse_spec(Collective collective, std::string_view text) {
   if (inside && algorithm.is_composed())
     spec.parts = parse_parts(collective, spec, given, *inside);
   else if (inside)
-    throw Error(std::string(algorithm.name) + " is not composed of other algorithms, so " +
-                in_quotes("(" + std::string(*inside) + ")") + " says nothing to it");
+    throw Error(std::string(algorithm.name) + " is not composed of other algorithms: " +
+                in_quotes("(" + std::string(*inside) + ")") + " has no effect");
   for (std::size_t i = 1; i < parts.size(); ++i) set_parameter(spec, given, parts[i]);
   return spec;
 }

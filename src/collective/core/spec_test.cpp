@@ -106,10 +106,10 @@ TEST(Spec, ParametersAreNamedOnce) {
     return error_of([&] { parse_spec(Collective::allgather, text); });
   };
   EXPECT_TRUE(contains(error("sparbit;sned=packed"), "did you mean send?")) << error("sparbit;sned=packed");
-  EXPECT_TRUE(contains(error("sparbit;packed"), "write name=value"));
+  EXPECT_TRUE(contains(error("sparbit;packed"), "give NAME=VALUE"));
   EXPECT_TRUE(contains(error("sparbit;send=packed;send=packed"), "given twice"));
   EXPECT_TRUE(contains(error("native;send=packed"), "native has no parameters"));
-  EXPECT_TRUE(contains(error("sparbit;"), "write name=value"));
+  EXPECT_TRUE(contains(error("sparbit;"), "give NAME=VALUE"));
 }
 
 /// The text of a parsed spec.
@@ -145,10 +145,9 @@ TEST(Composition, ErrorsSayWhichPartIsWrong) {
   EXPECT_TRUE(contains(error("hier(ring,ring)"), "one by one: between, gather, bcast"));
   EXPECT_EQ(error("hier(ring,linear,linear,linear)"),
             "hier of allgather has 3 parts, between, gather, bcast; 'ring,linear,linear,linear' names 4");
-  EXPECT_EQ(error("ring(linear)"),
-            "ring is not composed of other algorithms, so '(linear)' says nothing to it");
+  EXPECT_EQ(error("ring(linear)"), "ring is not composed of other algorithms: '(linear)' has no effect");
   EXPECT_EQ(error("hier(ring,native)"),
-            "native cannot be a part of another algorithm: Convene has no schedule of it (name the parts of "
+            "native cannot be a part of another algorithm: it has no schedule (name the parts of "
             "hier one by one: between, gather, bcast)");
   EXPECT_TRUE(contains(error("hier(ring,linear"), "brackets"));
   EXPECT_TRUE(contains(error("hier(ring,linear))"), "brackets"));
@@ -181,11 +180,10 @@ TEST(Uses, SeveralCollectives) {
 TEST(Uses, ErrorsSayHowToWriteIt) {
   const auto error = [](std::string_view text) { return error_of([&] { parse_uses(text); }); };
   EXPECT_EQ(error("sparbit"),
-            "it is not said which collective is to use 'sparbit'; write the collective first, as in "
+            "the collective is missing before 'sparbit'; give the collective first, as in "
             "allgather=sparbit");
-  EXPECT_TRUE(contains(error("sparbit;send=packed"), "write the collective first"));
-  EXPECT_EQ(error("allgather"),
-            "it is not said which algorithm allgather is to use; write allgather=sparbit");
+  EXPECT_TRUE(contains(error("sparbit;send=packed"), "give the collective first"));
+  EXPECT_EQ(error("allgather"), "the algorithm is missing for allgather; give it as in allgather=sparbit");
   EXPECT_TRUE(
       contains(error("allgahter=ring"), "there is no collective 'allgahter'; did you mean allgather"));
   EXPECT_TRUE(contains(error("allgather=ring,allgather=ring"), "given two algorithms"));

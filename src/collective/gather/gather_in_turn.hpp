@@ -18,7 +18,7 @@ namespace convene::collective {
 
 constexpr Parameter segments_of_block() {
   return {.name = "segments",
-          .summary = "how many parts a block is cut into; the first one says that the rest is ready",
+          .summary = "number of segments of a block; the first one signals that the rest is ready",
           .fallback = 64,
           .least = 2,
           .most = 4096,
@@ -31,8 +31,8 @@ inline void answer_root(const Call& call, Rank segments, Rank turn, Rank before,
   if (turn == 0) {
     builder.send(call.root, first);
   } else {
-    const Place like[] = {before * segments};
-    const Range signal(builder.scratch(like), 0);
+    const Place sized_like[] = {before * segments};
+    const Range signal(builder.scratch(sized_like), 0);
     builder.round(2 * turn - 1);
     builder.recv(call.root, signal);
     builder.round(2 * turn);
@@ -50,9 +50,9 @@ inline void ask_in_turn(const Call& call, Rank segments, const std::vector<Rank>
   builder.copy(Range(Buffer::input, 0, segments), own);
   if (begins == Begins::at_call)  // others' blocks are received into the place of the own block
     builder.join({own, Range(Buffer::output, place(call.rank) + segments, place(call.procs - 1))});
-  std::vector<Place> like;
-  for (std::size_t turn = 1; turn < order.size(); ++turn) like.push_back(place(order[turn - 1]));
-  const Buffer given_back = like.empty() ? Buffer::input : builder.scratch(like);
+  std::vector<Place> sized_like;
+  for (std::size_t turn = 1; turn < order.size(); ++turn) sized_like.push_back(place(order[turn - 1]));
+  const Buffer given_back = sized_like.empty() ? Buffer::input : builder.scratch(sized_like);
   for (Rank turn = 0; turn < order.size(); ++turn) {
     const Range first(Buffer::output, place(order[turn]));
     if (turn > 0) {

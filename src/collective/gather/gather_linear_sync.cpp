@@ -6,8 +6,8 @@
 // segment, and receives that back. (If blocks are so small that their first segments are empty, there are no
 // requests.)
 //
-// Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a tiny first segment says
-//           that the rest is ready). The content of the signal and the order of ranks are this project's
+// Source:   Viertel, section 5.1.2 (a signal before large data); Proficz (BSLS: a small first segment
+//           announces the rest). The content of the signal and the order of ranks are this project's
 //           choice.
 // Requires: nothing. The smaller the first segment the better: a block is cut into `segments` of which it is
 //           one.
@@ -45,8 +45,8 @@ void answer(const Call& call, Rank segments, Builder& builder) {
 void request_blocks(const Call& call, Rank segments, Rank window, Builder& builder) {
   const Range signal(Buffer::input, 0);
   const Rank held_back = call.procs > window + 1 ? call.procs - window - 1 : 0;
-  const std::vector<Place> like(held_back, call.rank * segments);
-  const Buffer signals = builder.scratch(like);  // each is delayed until another block has arrived
+  const std::vector<Place> sized_like(held_back, call.rank * segments);
+  const Buffer signals = builder.scratch(sized_like);  // each is delayed until another block has arrived
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
     builder.round(0);
@@ -78,9 +78,9 @@ void announce(const Call& call, Rank segments, Builder& builder) {
 }
 
 void return_segments(const Call& call, Rank segments, Rank window, Builder& builder) {
-  std::vector<Place> like;
-  for (Rank above = 1; above < call.procs; ++above) like.push_back(call.up(above) * segments);
-  const Buffer announcements = builder.scratch(like);
+  std::vector<Place> sized_like;
+  for (Rank above = 1; above < call.procs; ++above) sized_like.push_back(call.up(above) * segments);
+  const Buffer announcements = builder.scratch(sized_like);
   builder.copy(Range(Buffer::input, 0, segments), block_of(call.rank, segments));
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
@@ -107,13 +107,13 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "segments",
-     .summary = "how many parts a block is cut into; the first one is the signal",
+     .summary = "number of segments of a block; the first one is the signal",
      .fallback = 64,
      .least = 2,
      .most = 4096,
      .samples = {2}},
     {.name = "window",
-     .summary = "from how many ranks the root takes blocks at a time",
+     .summary = "number of ranks from which the root receives at a time",
      .fallback = 2,
      .least = 1,
      .most = 1 << 20,
@@ -123,7 +123,7 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm gather_linear_sync = {
     .name = "linear_sync",
-    .summary = "The root asks for the blocks, a window of ranks at a time.",
+    .summary = "The root requests the blocks, a window of ranks at a time.",
     .source = "after Viertel 2007, section 5.1.2, and Proficz 2018 (BSLS)",
     .collectives = gathers,
     .rounds = "2 (gatherv: 3)",

@@ -116,7 +116,7 @@ TEST_P(Composed, IsCorrectForUpTo24ProcessesOnAllPlacements) {
 TEST_P(Composed, IsCorrectWhateverIsForetold) {
   std::mt19937 random(17);
   const auto grid = sample_specs(algorithm());
-  std::size_t told = 0;
+  std::size_t checked = 0;
   for (const Rank procs : {1, 2, 5, 8, 13, 20})
     for (const Nodes& nodes : placements(procs))
       for (const Spec& spec : grid) {
@@ -124,7 +124,7 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
         Call of = call(nodes, static_cast<Rank>(random() % procs), spec, random() % 2 == 0);
         for (Rank rank = 0; rank < procs; ++rank)
           of.arrivals.push_back(random() % 3 == 0 ? 0 : static_cast<std::int32_t>(random() % 60));
-        told += check_simulation(of);
+        checked += check_simulation(of);
         if (HasFailure()) return;
       }
   const auto known = catalogue(GetParam().collective);
@@ -132,7 +132,7 @@ TEST_P(Composed, IsCorrectWhateverIsForetold) {
     return each->arrival_source == ArrivalSource::forecast;
   });
   if (!has_some) GTEST_SKIP() << "no algorithm with forecasts";
-  EXPECT_GT(told, 20u);
+  EXPECT_GT(checked, 20u);
 }
 
 TEST(Hierarchy, LateNodesAreForeseenBetweenNodes) {
@@ -225,8 +225,8 @@ TEST_P(Composed, SaysWhetherItRelaysBlocks) {
     bool others = false;
     for (const Schedule& schedule : build_plan(algorithm(), of))
       for (unsigned b = index(Buffer::scratch); schedule.rank() != 0 && b < schedule.buffers(); ++b)
-        for (const Place like : schedule.sized_like(static_cast<Buffer>(b)))
-          others |= like / per_block != schedule.rank();
+        for (const Place sized_like : schedule.sized_like(static_cast<Buffer>(b)))
+          others |= sized_like / per_block != schedule.rank();
     EXPECT_TRUE(!others || relays(spec)) << in_words(algorithm(), of);
   }
 }
@@ -412,7 +412,7 @@ TEST(Composition, SaysWhatIsMissing) {
   const Algorithm& doubling = find(Collective::allgather, "recursive_doubling");
   const Algorithm& linear = find(Collective::gather, "linear");
   const Algorithm& tree = find(Collective::bcast, "linear");
-  EXPECT_EQ(why(default_spec(hier), {}), "needs to know which ranks share a node");
+  EXPECT_EQ(why(default_spec(hier), {}), "needs the mapping of ranks to nodes");
   EXPECT_EQ(why({&hier, {1}, parts({&doubling, &linear, &tree})}, {0, 0, 1, 1, 2, 2}),
             "cannot be: recursive_doubling between nodes needs a number of processes that is a power of two, "
             "and has 3 there");

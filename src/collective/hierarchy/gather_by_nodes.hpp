@@ -53,9 +53,9 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
                   }});
 }
 
-inline constexpr PartSlot gather_slot = {"gather", "how a group's blocks come to its leader",
+inline constexpr PartSlot gather_slot = {"gather", "gather to the leader within its group",
                                          Collective::gather, "linear", Among::group};
-inline constexpr PartSlot bcast_slot = {"bcast", "how a leader hands on what it has to its node",
-                                        Collective::bcast, "linear", Among::node};
+inline constexpr PartSlot bcast_slot = {"bcast", "broadcast by the leader within its node", Collective::bcast,
+                                        "linear", Among::node};
 
 }  // namespace convene::collective

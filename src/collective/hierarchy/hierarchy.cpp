@@ -13,7 +13,7 @@ namespace {
 constexpr Rank no_rank = 0xffffffffu;
 
 /// Number of ranks of a phase, and the root's number among them.
-using Shape = std::pair<Rank, Rank>;
+using TeamShape = std::pair<Rank, Rank>;
 
 /// The ranks of a part's phase, and the root's number among them.
 struct Team {
@@ -38,15 +38,15 @@ std::vector<Team> teams(const Hierarchy& hierarchy, Among among) {
 }
 
 /// The shapes of a part's phases on all nodes, each once.
-std::set<Shape> shapes(const Hierarchy& hierarchy, Among among) {
+std::set<TeamShape> shapes(const Hierarchy& hierarchy, Among among) {
   if (among == Among::nodes) return {{hierarchy.nodes(), hierarchy.root_node()}};
-  std::set<Shape> result;
+  std::set<TeamShape> result;
   for (const Team& team : teams(hierarchy, among))
     result.emplace(static_cast<Rank>(team.ranks.size()), team.root);
   return result;
 }
 
-Call call_of(const Spec& part, Collective collective, Shape shape, Among among, const Call& outer) {
+Call call_of(const Spec& part, Collective collective, TeamShape shape, Among among, const Call& outer) {
   Call call{.collective = collective,
             .procs = shape.first,
             .root = is_rooted(collective) ? shape.second : 0,
@@ -137,11 +137,11 @@ HierarchicalCall::Held HierarchicalCall::all(Buffer buffer) const {
 }
 
 HierarchicalCall::Held HierarchicalCall::scratch(Ranks ranks) const {
-  std::vector<Place> like;
+  std::vector<Place> sized_like;
   for (const Rank rank : ranks)
     for (std::uint32_t segment = 0; segment < segments_; ++segment)
-      like.push_back(rank * segments_ + segment);
-  return {builder_.scratch(like), std::move(ranks)};
+      sized_like.push_back(rank * segments_ + segment);
+  return {builder_.scratch(sized_like), std::move(ranks)};
 }
 
 Embedding::Places HierarchicalCall::block(const Held& held, Rank rank) const {
@@ -182,9 +182,9 @@ Embedding::Places HierarchicalCall::lane(Buffer buffer, Rank lane) const {
 
 Embedding::Places HierarchicalCall::scratch_of_lane(Rank of) const {
   const std::uint32_t each = segments_ / hierarchy_.lanes();
-  std::vector<Place> like(each);
-  std::iota(like.begin(), like.end(), of * each);
-  return {Range(builder_.scratch(like), 0, each)};
+  std::vector<Place> sized_like(each);
+  std::iota(sized_like.begin(), sized_like.end(), of * each);
+  return {Range(builder_.scratch(sized_like), 0, each)};
 }
 
 std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When when) const {
@@ -203,11 +203,11 @@ void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among
   const Spec& part = parts_[slot];
   std::uint32_t most = 0;
   if (call_.arrivals.empty() || arrival_source(part) != ArrivalSource::forecast) {
-    for (const Shape& shape : shapes(hierarchy_, among))
+    for (const TeamShape& shape : shapes(hierarchy_, among))
       most = std::max(most, rounds_of(part, call_of(part, collective, shape, among, call_)));
   } else {
     for (const Team& team : teams(hierarchy_, among)) {
-      const Shape shape{static_cast<Rank>(team.ranks.size()), team.root};
+      const TeamShape shape{static_cast<Rank>(team.ranks.size()), team.root};
       Call call = call_of(part, collective, shape, among, call_);
       call.arrivals = arrivals(team.ranks, when);
       most = std::max(most, rounds_of(part, std::move(call)));
@@ -217,12 +217,12 @@ void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among
 }
 
 void HierarchicalCall::pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root) {
-  const Shape shape{static_cast<Rank>(ranks.size()), root};
+  const TeamShape shape{static_cast<Rank>(ranks.size()), root};
   round_ += rounds_of(parts_[slot], call_of(parts_[slot], collective, shape, Among::node, call_));
 }
 
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
-  if (call.nodes.empty()) return "needs to know which ranks share a node";
+  if (call.nodes.empty()) return "needs the mapping of ranks to nodes";
   const Hierarchy hierarchy(call);
   for (Rank node = 0; node < hierarchy.nodes(); ++node)
     if (const Ranks& members = hierarchy.members(node); members.size() < hierarchy.lanes())
@@ -230,21 +230,21 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
              std::to_string(members.front()) + " has only " + std::to_string(members.size()) +
              (members.size() == 1 ? " rank" : " ranks");
   if (!call.commutative && !hierarchy.has_runs())
-    return "needs a commutative operator, or nodes whose ranks follow one another";
+    return "needs a commutative operator, or nodes with consecutive ranks";
   const std::vector<Spec>& parts = call.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
     if (shares_memory(parts[i])) {
       if (!has_one_vector(call.collective) || parts[i].algorithm->is_composed())
-        return "cannot have a part here whose ranks share memory";
-      if (hierarchy.lanes() > 1) return "needs leaders=1 where ranks of a node share memory";
-      for (const Shape& shape : shapes(hierarchy, slot.among))
+        return "cannot have a shared-memory part here";
+      if (hierarchy.lanes() > 1) return "needs leaders=1 with a shared-memory part";
+      for (const TeamShape& shape : shapes(hierarchy, slot.among))
         if (pieces_in_hierarchy(algorithm, call) %
                 segments(*parts[i].algorithm, shape.first, parts[i].parameters) !=
             0)
-          return "needs parts whose numbers of segments have a smaller common multiple";
+          return "needs parts with a smaller common multiple of their numbers of segments";
     }
-    for (const Shape& shape : shapes(hierarchy, slot.among)) {
+    for (const TeamShape& shape : shapes(hierarchy, slot.among)) {
       const std::string unmet =
           unmet_requirement(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, slot.among, call));
       if (unmet.empty()) continue;
@@ -262,7 +262,7 @@ std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call) 
   std::vector<std::uint32_t> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
-    for (const Shape& shape : shapes(hierarchy, slot.among))
+    for (const TeamShape& shape : shapes(hierarchy, slot.among))
       all.push_back(
           segments(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, slot.among, call)));
   }

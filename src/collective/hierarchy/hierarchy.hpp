@@ -118,7 +118,7 @@ std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);
 
 inline constexpr Parameter leaders_parameter = {
     .name = "leaders",
-    .summary = "ranks of each node that talk to other nodes; each carries its share of the data",
+    .summary = "leaders of each node: ranks that communicate with other nodes, each with a share of the data",
     .fallback = 1,
     .least = 1,
     .most = 1024,

@@ -21,12 +21,13 @@ enum class Blocks : std::int64_t { placed, copied };
 
 constexpr Parameter own_parameters[] = {
     {.name = "order",
-     .summary = "numbers go node after node, to each node in turn, or as the algorithm's messages ask for",
+     .summary =
+         "order of numbers: node after node, to the nodes in turn, or fitted to the algorithm's messages",
      .fallback = 0,
      .words = {"sequential", "cyclic", "fitted"},
      .samples = {0, 1, 2, 0, 1, 2}},
     {.name = "blocks",
-     .summary = "messages put blocks into their places, or in the new order, from which they are copied",
+     .summary = "blocks are sent from and to their places, or in the new order and copied afterwards",
      .fallback = 0,
      .words = {"placed", "copied"},
      .samples = {0, 1}}};
@@ -43,9 +44,9 @@ Call inner_call(const Call& call, const Spec& part) {
 }
 
 std::string unmet(const Algorithm&, const Call& call) {
-  if (call.nodes.empty()) return "needs to know which ranks share a node";
+  if (call.nodes.empty()) return "needs the mapping of ranks to nodes";
   if (!call.commutative && is_reduction(call.collective))
-    return "needs a commutative operator, since it changes the order of ranks";
+    return "needs a commutative operator, because it changes the order of ranks";
   // A buffer in the new order has one size for each block; in alltoallv a rank's sent and received blocks
   // differ.
   if (has_unequal_pairs(call.collective) && static_cast<Blocks>(call.parameters[blocks]) == Blocks::copied)
@@ -146,11 +147,11 @@ class Remapped {
 
   /// All blocks in scratch, in the new order.
   std::vector<Embedding::Places> in_scratch() const {
-    std::vector<Place> like;
+    std::vector<Place> sized_like;
     for (const Rank rank : ranks_)
       for (std::uint32_t segment = 0; segment < segments_; ++segment)
-        like.push_back(rank * segments_ + segment);
-    const Buffer made = builder_.scratch(like);
+        sized_like.push_back(rank * segments_ + segment);
+    const Buffer made = builder_.scratch(sized_like);
     std::vector<Embedding::Places> result;
     for (Rank number = 0; number < call_.procs; ++number)
       result.push_back({Range(made, number * segments_, segments_)});
@@ -188,14 +189,16 @@ constexpr std::string_view fallback(Collective collective) {
 /// The composition of one collective with its default part.
 template <Collective collective>
 constexpr PartSlot slots[] = {
-    {"algorithm", "what runs on the reordered ranks", collective, fallback(collective)}};
+    {"algorithm", "algorithm on the renumbered ranks", collective, fallback(collective)}};
 template <Collective collective>
 constexpr Composition composition = {.parts = slots<collective>, .unmet = unmet, .pieces = pieces};
 
 template <Collective collective>
 constexpr Algorithm remap(CollectiveSet collectives) {
   return {.name = "remap",
-          .summary = "Any algorithm on reordered ranks: node after node, each node in turn, or fitted to it.",
+          .summary =
+              "Any algorithm on renumbered ranks: node after node, to the nodes in turn, or fitted to the "
+              "algorithm.",
           .source = "Rico-Gallego 2016 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
           .collectives = collectives,
           .rounds = "those of its part",

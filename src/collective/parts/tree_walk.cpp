@@ -9,9 +9,9 @@ namespace {
 
 /// Scratch for the blocks of a subtree, its root's first; or only for those below the root, from `first` on.
 Buffer scratch_for(const TreeNode& node, const Call& call, Builder& builder, Rank first = 0) {
-  std::vector<Place> like;
-  for (Rank below = first; below < node.subtree; ++below) like.push_back(call.up(below));
-  return builder.scratch(like);
+  std::vector<Place> sized_like;
+  for (Rank below = first; below < node.subtree; ++below) sized_like.push_back(call.up(below));
+  return builder.scratch(sized_like);
 }
 
 /// Location of a child's subtree: at the root by rank, elsewhere in scratch.

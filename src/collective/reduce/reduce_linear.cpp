@@ -18,18 +18,18 @@ namespace {
 void generate(const Call& call, Builder& builder) {
   if (!call.is_root()) return builder.send(call.root, Range(Buffer::input, 0));
   const Range sum(Buffer::output, 0);
-  const Place like[] = {0};
+  const Place sized_like[] = {0};
   Range own(Buffer::input, 0);
   if (call.in_place &&
       call.rank + 1 < call.procs) {  // the output is needed before the turn of the own contribution
-    own = Range(builder.scratch(like), 0);
+    own = Range(builder.scratch(sized_like), 0);
     builder.copy(Range(Buffer::input, 0), own);
   }
   const Rank last = call.procs - 1;
   const Rank to_inboxes = call.rank == last ? last : last - 1;  // the last rank's contribution is received
                                                                 // into the output
   std::vector<Range> inboxes;
-  for (Rank i = 0; i < 2 && i < to_inboxes; ++i) inboxes.emplace_back(builder.scratch(like), 0);
+  for (Rank i = 0; i < 2 && i < to_inboxes; ++i) inboxes.emplace_back(builder.scratch(sized_like), 0);
 
   last == call.rank ? builder.copy(own, sum) : builder.recv(last, sum);
   Rank taken = 0;
@@ -48,7 +48,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm reduce_linear = {
     .name = "linear",
-    .summary = "Every rank sends its vector straight to the root, which combines them in order.",
+    .summary = "Every rank sends its vector directly to the root, which combines them in rank order.",
     .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
     .collectives = {Collective::reduce},
     .rounds = "1",

@@ -45,9 +45,9 @@ void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const
 /// Location of the root's contribution: outside the output if that is needed before its turn.
 Buffer own_buffer(std::uint32_t segments, const Call& call, Builder& builder) {
   if (!call.in_place || call.rank + 1 == call.procs) return Buffer::input;
-  std::vector<Place> like(segments);
-  std::iota(like.begin(), like.end(), 0);
-  const Buffer copied = builder.scratch(like);
+  std::vector<Place> sized_like(segments);
+  std::iota(sized_like.begin(), sized_like.end(), 0);
+  const Buffer copied = builder.scratch(sized_like);
   builder.copy(Range(Buffer::input, 0, segments), Range(copied, 0, segments));
   return copied;
 }
@@ -62,13 +62,13 @@ void generate(const Call& call, Builder& builder) {
 
 std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * (procs - 1); }
 
-constexpr Parameter own_parameters[] = {shared_segments(4, "how many parts the vector is cut into")};
+constexpr Parameter own_parameters[] = {shared_segments(4, "number of segments of the vector")};
 
 }  // namespace
 
 extern constinit const Algorithm reduce_shared = {
     .name = "shared",
-    .summary = "All write their vector into shared places, from which the root combines it in order.",
+    .summary = "All ranks write their vectors into shared memory; the root combines them in rank order.",
     .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.3",
     .collectives = {Collective::reduce},
     .rounds = "2N, N segments",

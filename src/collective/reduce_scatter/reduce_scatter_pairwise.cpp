@@ -18,12 +18,12 @@ namespace {
 
 /// Combines contributions in the order in which they are received.
 void combine_at_once(const Call& call, Builder& builder) {
-  const std::vector<Place> like(std::min(2u, call.procs - 2), call.rank);
-  const Buffer inboxes = like.empty() ? Buffer::input : builder.scratch(like);
+  const std::vector<Place> sized_like(std::min(2u, call.procs - 2), call.rank);
+  const Buffer inboxes = sized_like.empty() ? Buffer::input : builder.scratch(sized_like);
   for (Rank round = 1; round < call.procs; ++round) {
     builder.round(round - 1);
     builder.send(call.up(round), contribution(call.up(round)));
-    const Range arrives = round == 1 ? own_result() : Range(inboxes, round % like.size());
+    const Range arrives = round == 1 ? own_result() : Range(inboxes, round % sized_like.size());
     builder.recv(call.down(round), arrives);
     builder.combine(round == 1 ? contribution(call.rank) : arrives, own_result());
   }
@@ -53,7 +53,7 @@ void generate(const Call& call, Builder& builder) {
 
 extern constinit const Algorithm reduce_scatter_pairwise = {
     .name = "pairwise",
-    .summary = "In round k every rank sends the rank k above it that one's block.",
+    .summary = "In round k every rank sends to the rank k above it that rank's block.",
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     .collectives = reduce_scatters,
     .rounds = "P − 1",

@@ -18,11 +18,11 @@ class Prefix {
       builder.copy(Range(Buffer::input, 0), sum());
       return;
     }
-    const Place like[] = {0};
+    const Place sized_like[] = {0};
     Range own(Buffer::input, 0);
     if (call.in_place && call.rank > 0 && call.rank + 1 < call.procs) {
       // Received directly, the contribution would have to wait until the own one is sent, rank by rank.
-      own = Range(builder.scratch(like), 0);
+      own = Range(builder.scratch(sized_like), 0);
       builder.copy(Range(Buffer::input, 0), own);
     }
     if (call.rank + 1 < call.procs) builder.send(call.rank + 1, own);
@@ -37,9 +37,9 @@ class Prefix {
   void send_up(Rank distance) { builder_.send(call_.rank + distance, sum()); }
   /// Receives the partial sum of the number `distance` below, and combines it on the left.
   void take_from_below(Rank distance) {
-    const Place like[] = {0};
+    const Place sized_like[] = {0};
     const unsigned which = taken_++ % 2;
-    if (which == inboxes_.size()) inboxes_.emplace_back(builder_.scratch(like), 0);
+    if (which == inboxes_.size()) inboxes_.emplace_back(builder_.scratch(sized_like), 0);
     builder_.recv(call_.rank - distance, inboxes_[which]);
     builder_.combine(inboxes_[which], sum());
   }

@@ -22,8 +22,8 @@ inline void scatter_in_turn(const Call& call, Builder& builder, Begins begins) {
   }
   builder.round(static_cast<std::uint32_t>(std::ranges::find(order, call.rank) - order.begin()));
   if (begins == Begins::at_call) return builder.recv(call.root, own_block(call));
-  const Place like[] = {call.rank};
-  const Range staged(builder.scratch(like), 0);
+  const Place sized_like[] = {call.rank};
+  const Range staged(builder.scratch(sized_like), 0);
   builder.recv(call.root, staged);
   builder.copy(staged, own_block(call));
 }

@@ -35,9 +35,9 @@ void answer_root(const Call& call, Rank segments, Builder& builder) {
 }
 
 void ask_all(const Call& call, Rank segments, Builder& builder) {
-  std::vector<Place> like;
-  for (Rank above = 1; above < call.procs; ++above) like.push_back(call.up(above) * segments);
-  const Buffer answered = builder.scratch(like);
+  std::vector<Place> sized_like;
+  for (Rank above = 1; above < call.procs; ++above) sized_like.push_back(call.up(above) * segments);
+  const Buffer answered = builder.scratch(sized_like);
   for (Rank above = 1; above < call.procs; ++above) {
     const Rank rank = call.up(above);
     const Range segment(answered, above - 1);
@@ -59,7 +59,7 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "segments",
-     .summary = "how many parts a block is cut into; the first one asks whether its rank is there",
+     .summary = "number of segments of a block; the first one probes whether its rank has arrived",
      .fallback = 64,
      .least = 2,
      .most = 4096,
@@ -69,7 +69,7 @@ constexpr Parameter own_parameters[] = {
 
 extern constinit const Algorithm scatter_linear_sync = {
     .name = "linear_sync",
-    .summary = "The root sends a block to those ranks that have given its first segment back.",
+    .summary = "The root sends the rest of a block after its rank has returned the first segment.",
     .source = "after Viertel 2007, section 5.1.2",
     .collectives = scatters,
     .rounds = "3",

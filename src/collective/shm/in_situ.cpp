@@ -16,8 +16,8 @@ void InSitu::put() const {
 
 Range InSitu::combine() const {
   const Rank own = call_.rank;
-  const Place like[] = {own};
-  const Range sum(builder_.scratch(like), 0);
+  const Place sized_like[] = {own};
+  const Range sum(builder_.scratch(sized_like), 0);
   for (Rank rank = call_.procs; rank-- > 0;) {
     const Range from = rank == own ? Range(Buffer::input, own) : part(rank, own);
     if (rank != own) builder_.recv(rank, from);

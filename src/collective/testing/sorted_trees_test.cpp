@@ -44,7 +44,7 @@ std::string text_of(Collective collective, std::string_view algorithm_name, cons
                       .algorithm = std::string(algorithm_name),
                       .procs = call.procs,
                       .segments = per_block,
-                      .naming = collective == Collective::barrier ? Naming::token : Naming::source};
+                      .naming = collective == Collective::barrier ? Naming::empty : Naming::source};
   return to_text(plan_of(collective, algorithm_name, forecast, segments_given), info,
                  contract(call, per_block));
 }
@@ -278,7 +278,7 @@ round 4
 TEST(AdaptiveTree, BarrierExampleAsText) {
   EXPECT_EQ(
       text_of(Collective::barrier, "adaptive_tree", {0, 5, 1, 0}),
-      R"(barrier by adaptive_tree, 4 processes: 4 rounds, 6 messages, 12 tokens; the busiest rank sends 5 tokens in 2 messages
+      R"(barrier by adaptive_tree, 4 processes: 4 rounds, 6 messages, 12 empty blocks; the busiest rank sends 5 empty blocks in 2 messages
 
 round 0
   rank  sends   receives

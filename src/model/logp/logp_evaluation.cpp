@@ -66,7 +66,7 @@ class LogPEvaluation {
         links_(link(plan)),
         walks_(ready_walks(plan)),
         ranks_(plan.size()) {
-    if (!links_.fault.empty()) throw Error("this plan cannot be evaluated: " + links_.fault);
+    if (!links_.fault.empty()) throw Error("the plan cannot be evaluated: " + links_.fault);
     if (messages.depends_on_bursts) bursts_.emplace(plan, links_);
     rank_of_.reserve(links_.base.back());
     for (Rank rank = 0; rank < plan.size(); ++rank) rank_of_.resize(links_.base[rank + 1], rank);

@@ -28,8 +28,8 @@ double MessageSizes::of(const Schedule& schedule, const Range& range) const {
     return bytes_[schedule.rank()];
   if (index(range.buffer()) > index(Buffer::output) || places != bytes_.size())
     throw Error(
-        fmt::format("sizes are known for {} places of the output, and rank {} has a message of other places; "
-                    "take blocks of equal size",
+        fmt::format("sizes are known for {} places of the output, but rank {} has a message of other places; "
+                    "use blocks of equal size",
                     bytes_.size(), schedule.rank()));
   double sum = 0;
   for_each_place(range, places, [&](Place place) { sum += bytes_[place]; });

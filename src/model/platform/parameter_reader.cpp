@@ -114,7 +114,7 @@ Piecewise ParameterReader::function(const JsonField& field) const {
 
 Piecewise ParameterReader::non_decreasing(const JsonField& field) const {
   Piecewise result = function(field);
-  if (!result.never_falls()) field.refuse("falls; a larger message does not take less time");
+  if (!result.never_falls()) field.refuse("decreases; a larger message cannot take less time");
   return result;
 }
 
@@ -124,7 +124,7 @@ ByTau ParameterReader::table_by_tau(const JsonField& table) const {
   for (const auto& [key, unused] : table.value().keys) {
     const auto tau = parse_whole(key);
     if (!tau || *tau == 0 || *tau > 1'000'000)
-      table.refuse(fmt::format("has the key {}, which is no τ", in_quotes(key)));
+      table.refuse(fmt::format("has the key {}, which is not a number of ranks τ", in_quotes(key)));
     if (!result.emplace(static_cast<std::uint32_t>(*tau), non_decreasing(table[key])).second)
       table.refuse(fmt::format("has τ = {} a second time", *tau));
   }

@@ -22,9 +22,9 @@ void require_good(const std::vector<Piecewise::Point>& points) {
     if (!std::isfinite(value) || value < 0)
       throw Error(fmt::format("has the value {} at {}; values are 0 or larger", value, at));
     if (i > 0 && at < points[i - 1].at)
-      throw Error(fmt::format("has a point at {} behind one at {}; sizes ascend", at, points[i - 1].at));
+      throw Error(fmt::format("has a point at {} after one at {}; sizes must ascend", at, points[i - 1].at));
     if (i > 1 && at == points[i - 2].at)
-      throw Error(fmt::format("has three points at {}; two make a step", at));
+      throw Error(fmt::format("has three points at {}; at most two (a step) are allowed", at));
   }
 }
 

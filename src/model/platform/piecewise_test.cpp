@@ -41,7 +41,7 @@ TEST(Piecewise, TwoPointsOfOneSizeAreAStep) {
 
 TEST(Piecewise, RefusesWhatIsNoFunction) {
   EXPECT_THAT(complaint([] { Piecewise(std::vector<Piecewise::Point>{}); }), HasSubstr("no points"));
-  EXPECT_THAT(complaint([] { Piecewise({{1, 1}, {0, 1}}); }), HasSubstr("sizes ascend"));
+  EXPECT_THAT(complaint([] { Piecewise({{1, 1}, {0, 1}}); }), HasSubstr("sizes must ascend"));
   EXPECT_THAT(complaint([] { Piecewise({{0, -1}}); }), HasSubstr("0 or larger"));
 }
 

@@ -106,7 +106,7 @@ TEST(PlatformFile, CopiesAndReductionsMayContend) {
   EXPECT_THAT(refusal(line, R"("copy": {"1": 1, "2": 0.5})"), HasSubstr("copy is larger for τ = 1"));
   EXPECT_THAT(refusal(line, R"("computation": {"2": 1})"), HasSubstr("model.computation lacks τ = 1"));
   EXPECT_THAT(refusal(line, R"("copy": {"fix": 1})"),
-              HasSubstr("model.copy has the key 'fix', which is no τ"));
+              HasSubstr("model.copy has the key 'fix', which is not a number of ranks τ"));
 }
 
 TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {

@@ -84,10 +84,9 @@ class Evaluation {
 
   double packing(double bytes) const {
     if (!platform_.packing)
-      throw Error(
-          fmt::format("the platform {} does not say what packing costs (model.packing); measure it again, "
-                      "or omit --packed",
-                      in_quotes(platform_.name)));
+      throw Error(fmt::format(
+          "the platform {} has no cost of packing (model.packing); measure it again, or omit --packed",
+          in_quotes(platform_.name)));
     return (*platform_.packing)(bytes);
   }
 

@@ -46,8 +46,7 @@ Phases together(std::vector<Phases> sequences) {
 }
 
 [[noreturn]] void refuse_large() {
-  throw Error(
-      "the partition's messages are more bytes together than can be counted (2^63); take fewer blocks");
+  throw Error("the messages of the partition exceed 2^63 bytes; use fewer blocks");
 }
 
 std::int64_t sum_of(std::int64_t a, std::int64_t b) {

@@ -87,7 +87,7 @@ TEST(Summa, WhatIsWrongIsSaid) {
   EXPECT_THAT(refusal({{2, {{0, 2}, {1, 0}}}}, {0, 0}), HasSubstr("process 1 has no height"));
   const std::uint32_t many = 4'000'000'000;
   EXPECT_THAT(refusal({{many - 1, {{0, many}}}, {1, {{1, many / 2}, {2, many / 2}}}}, {0, 0, 0}),
-              HasSubstr("more bytes together than can be counted"));
+              HasSubstr("exceed 2^63 bytes"));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void check_transport(const std::string& transport, bool is_network, const JsonFi
     else
       parse_memory_transport(transport);
   } catch (const Error& error) {
-    field.refuse(std::string("is wrong here: ") + error.what());
+    field.refuse(std::string("is invalid here: ") + error.what());
   }
 }
 

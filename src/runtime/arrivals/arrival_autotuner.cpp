@@ -249,9 +249,9 @@ void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
   std::vector<SiteReport> reports;
   site.may_go_ahead =
       site.signature.collective == Collective::allgather && site.signature.total_bytes <= most_bytes_ahead;
-  for (const Report& told : all) {
-    reports.push_back(told.report);
-    site.may_go_ahead = site.may_go_ahead && told.has_background != 0;
+  for (const Report& each : all) {
+    reports.push_back(each.report);
+    site.may_go_ahead = site.may_go_ahead && each.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
   if (site.adaptation.wants_round())

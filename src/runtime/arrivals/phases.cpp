@@ -161,14 +161,14 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     if (is_running_) return false;
     is_closed_ = true;
     ProfileRegistry::instance().warn(
-        "MPI_Finalize was called while a phase was open: its collective was not run");
+        "MPI_Finalize was called with an open phase: its collective did not run");
     has_input_.store(true, std::memory_order_release);
     is_called_.store(true, std::memory_order_release);
     return true;
   }
 
  private:
-  enum class Stage : std::uint8_t { exchange, build, run, deliver };
+  enum class Stage : std::uint8_t { exchange, build, run, unpack };
 
   static std::uint64_t mean(const std::vector<MPI_Count>& sizes) {
     return static_cast<std::uint64_t>(std::accumulate(sizes.begin(), sizes.end(), MPI_Count{0})) /
@@ -180,8 +180,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
   void refuse_while_running() const {
     if (is_running_)
       throw Error(
-          "a phase is declared, or the operation started, while its last run is not complete; wait for its "
-          "request");
+          "the last run of the operation is not complete; wait for its request before a phase or a start");
   }
 
   Call call() const {
@@ -208,7 +207,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
 
   /// An error skips the stages up to the last one, which waits for the call.
   Polled poll(Stage stage) {
-    if (stage == Stage::deliver) return deliver();
+    if (stage == Stage::unpack) return unpack();
     if (code_ != MPI_SUCCESS) return Polled::next();
     const Polled polled = stage == Stage::exchange ? exchange() : stage == Stage::build ? build() : run();
     if (polled.what != Polled::What::over) return polled;
@@ -241,7 +240,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     if (!is_packed_ && has_input_.load(std::memory_order_acquire)) {
       is_packed_ = true;
       if (!is_closed_)
-        if (const int code = call_->fetch(); code != MPI_SUCCESS) return Polled::over(code);
+        if (const int code = call_->pack(); code != MPI_SUCCESS) return Polled::over(code);
       run_->input_arrived();
     }
     bool done = false;
@@ -249,7 +248,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     return Polled::when(done, code);
   }
 
-  Polled deliver() {
+  Polled unpack() {
     if (!is_called_.load(std::memory_order_acquire)) return Polled::waiting();
     if (code_ == MPI_SUCCESS && !is_closed_) code_ = call_->finish();
     return Polled::over(code_);
@@ -338,20 +337,21 @@ void Phases::arrive() {
 }
 void Phases::refuse_second() const {
   if (has_ended_)
-    throw Error("a second phase begins before the operation was started; start it, and complete it");
+    throw Error(
+        "convene_phase_begin: the operation was not started after its last phase; call convene_start and "
+        "wait for its request");
 }
 
 std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& communicator, const Spec& spec,
                                     CallStats& record, double round_seconds) {
   if (!std::isfinite(round_seconds))
-    throw Error("the seconds of a round are not a number (convene_phase_init)");
+    throw Error("convene_phase_init: the duration of a round is not a number");
   if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
     return std::make_unique<Phases>();
   const std::uint32_t number = communicator.tags().next_persistent(),
                       exchange = communicator.tags().next_persistent();
   if (number == 0 || exchange == 0) {
-    ProfileRegistry::instance().declare(
-        "an operation runs without forecasts: the MPI has no tags left for them");
+    ProfileRegistry::instance().declare("an operation runs without forecasts: no MPI tags are left");
     return std::make_unique<Phases>();
   }
   auto runs = std::make_unique<PhasedRuns>(arguments, communicator, spec, record, number, exchange);

@@ -10,9 +10,9 @@ namespace {
 
 bool is_sound(const BufferArgument& side, Collective collective) {
   if (!side.is_used()) return true;
-  const bool lacks_arrays =
+  const bool is_without_arrays =
       !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
-  return !lacks_arrays && side.has_types() && side.blocks.total().has_value();
+  return !is_without_arrays && side.has_types() && side.blocks.total().has_value();
 }
 
 /// True if a reduction's buffers differ, its type and operator fit, and no named type has a null buffer. (In

@@ -63,7 +63,7 @@ BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_C
     sizes_ = arena.take_array<MPI_Count>(arguments.procs);
     note_sizes(arguments, sizes_);
   }
-  // What comes is no larger in a right program; in a wrong one nobody is to read beyond the staging.
+  // In a correct program received blocks are no larger; in an incorrect one reads stay within the staging.
   if (is_padded())
     largest_ =
         static_cast<std::int64_t>(std::max(arguments.send.largest_block(), arguments.recv.largest_block()));
@@ -113,20 +113,20 @@ void BoundCall::share(SharedMemory& memory) {
 
 int BoundCall::prepare(Arena& arena) {
   lay_out(arena);
-  return fetch();
+  return pack();
 }
 
-int BoundCall::fetch() const {
+int BoundCall::pack() const {
   const MPI_Comm comm = binding_.comm();
-  if (const int code = input_.fetch(comm); code != MPI_SUCCESS) return code;
+  if (const int code = input_.pack(comm); code != MPI_SUCCESS) return code;
   if (arguments_.collective == Collective::bcast)
-    return arguments_.is_root() ? output_.fetch(comm) : MPI_SUCCESS;
+    return arguments_.is_root() ? output_.pack(comm) : MPI_SUCCESS;
   // Blocks of missing neighbours are unchanged, and finish() writes all blocks back.
-  if (is_neighborhood(arguments_.collective)) return output_.fetch(comm);
+  if (is_neighborhood(arguments_.collective)) return output_.pack(comm);
   const bool own_is_there =
       arguments_.in_place && !copies_in_place(arguments_.collective) && arguments_.recv.is_used();
   if (!own_is_there) return MPI_SUCCESS;
-  return output_.fetch(has_one_vector(arguments_.collective) ? 0 : arguments_.rank, comm);
+  return output_.pack(has_one_vector(arguments_.collective) ? 0 : arguments_.rank, comm);
 }
 
 /// Sizes of blocks, for places in scratch.
@@ -151,7 +151,7 @@ int BoundCall::finish() const {
   if (arguments_.collective == Collective::bcast && arguments_.is_root()) return MPI_SUCCESS;
   if (arguments_.collective == Collective::exscan && arguments_.rank == 0)
     return MPI_SUCCESS;  // has no result
-  return output_.deliver(binding_.comm());
+  return output_.unpack(binding_.comm());
 }
 
 }  // namespace convene::runtime

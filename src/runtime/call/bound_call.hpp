@@ -51,7 +51,7 @@ class BoundCall {
   void lay_out(Arena& arena);
   /// Packs the current contents of the program's buffers: for every further run. Returns MPI_SUCCESS or the
   /// MPI's error.
-  int fetch() const;
+  int pack() const;
   /// Unpacks the result.
   int finish() const;
 

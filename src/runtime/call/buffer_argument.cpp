@@ -124,7 +124,7 @@ void* PackedBuffer::items(Rank block) const {
   return static_cast<std::byte*>(side_.buffer) + facts_.extent * side_.blocks.at(block);
 }
 
-int PackedBuffer::fetch(Rank block, MPI_Comm comm) const {
+int PackedBuffer::pack(Rank block, MPI_Comm comm) const {
   if (!is_staged() || bytes(block) == 0) return MPI_SUCCESS;
   std::byte* const to = memory_.block(block).at;
   if (!facts_.is_contiguous)
@@ -133,13 +133,13 @@ int PackedBuffer::fetch(Rank block, MPI_Comm comm) const {
   return MPI_SUCCESS;
 }
 
-int PackedBuffer::fetch(MPI_Comm comm) const {
+int PackedBuffer::pack(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block)
-    if (const int code = fetch(block, comm); code != MPI_SUCCESS) return code;
+    if (const int code = pack(block, comm); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
-int PackedBuffer::deliver(MPI_Comm comm) const {
+int PackedBuffer::unpack(MPI_Comm comm) const {
   for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
     if (bytes(block) == 0) continue;
     const std::byte* const from = memory_.block(block).at;

@@ -99,10 +99,10 @@ class PackedBuffer {
 
   /// Packs from the program's buffer into the staging: all blocks, or one. Returns MPI_SUCCESS or the MPI's
   /// error.
-  int fetch(MPI_Comm comm) const;
-  int fetch(Rank block, MPI_Comm comm) const;
+  int pack(MPI_Comm comm) const;
+  int pack(Rank block, MPI_Comm comm) const;
   /// Unpacks all blocks.
-  int deliver(MPI_Comm comm) const;
+  int unpack(MPI_Comm comm) const;
 
  private:
   void* items(Rank block) const;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicator handle: what Convene knows and owns of one of the program's communicators.
+// Communicator handle: Convene's state and resources for one of the program's communicators.
 //
 // Design notes on threads and lifetimes
-// - The handle is an attribute of the program's communicator, made in its first collective call. MPI allows
-// one
-//   collective at a time on a communicator, so a handle is used by one thread at a time; the registry of all handles
-//   (registry.cpp) has a lock, taken when a handle is made or freed, never across an MPI call that may block.
-// - Each responsibility is a member of its own: tags() sends messages apart from the program's, decisions()
-// chooses,
-//   nodes() knows who shares a node, shared_memory() is theirs, stats() counts. They refer to the facts in info().
-// - The handle goes when the program frees the communicator (the attribute's delete callback), or, as to its
-// memory, at the
-//   end of the process's runtime (process/process.hpp), when the profile is written.
+// - The handle is an attribute of the program's communicator, created in its first collective call. MPI
+//   allows one collective at a time on a communicator, so a handle is used by one thread at a time. The
+//   registry of all handles (registry.cpp) has a lock, taken when a handle is created or freed, never across
+//   an MPI call that may block.
+// - Each responsibility is a separate member: tags() separates messages from the program's, decisions()
+//   chooses algorithms, nodes() has the node of each rank, shared_memory() the memory of a node, stats()
+//   counts. They refer to the facts in info().
+// - The handle is deleted when the program frees the communicator (the attribute's delete callback) or, as
+//   regards its memory, at the end of the process's runtime (process/process.hpp), when the profile is
+//   written.
 #pragma once
 
 #include <atomic>
@@ -89,9 +89,9 @@ class Communicator {
 
   /// A non-blocking or persistent operation of Convene's is about to begin here.
   void note_operations();
-  /// Whether one has begun: equal on all ranks. From then on native blocking collectives run in their
-  /// non-blocking form where the MPI has no progress hook (blocking and non-blocking ones do not match, so
-  /// ranks must not decide that by what is pending).
+  /// True if one has started: equal on all ranks. From then on native blocking collectives run in their
+  /// non-blocking form if the MPI has no progress hook (blocking and non-blocking ones do not match, so the
+  /// decision must not depend on what is pending on a rank).
   bool has_seen_operations() const { return has_seen_operations_; }
 
   /// The recording of this communicator's calls (runtime/record/recorder.hpp) if calls are recorded; else

@@ -48,8 +48,8 @@ void Decisions::expect(std::span<const double> seconds) {
   std::vector<std::int64_t> expected;
   for (const double each : seconds) {
     if (!(each >= 0 && each <= longest))
-      throw Error("a rank is expected after " + std::to_string(each) +
-                  " seconds; that has to be a time from 0 on (convene_expect)");
+      throw Error("invalid arrival of " + std::to_string(each) +
+                  " seconds (convene_expect); times must be 0 or more");
     expected.push_back(static_cast<std::int64_t>(each * 1e9));
   }
   if (expected == expected_) return;
@@ -248,18 +248,18 @@ Choice Decisions::choose(const CallSignature& call) {
 void Decisions::check_agreement(const CallSignature& call, const std::string& algorithm) const {
   if (!settings().check_agreement) return;
   const NativeCallWatch inside(static_cast<int>(info_.procs));
-  std::string told = algorithm + (settings().learns ? " and learns" : "");
-  if (!expected_.empty()) told += " and expects ranks after";
-  for (const std::int64_t each : expected_) told += " " + std::to_string(each) + " ns";
-  const std::size_t hash = std::hash<std::string>{}(told) ^ call.total_bytes * 0x9e3779b97f4a7c15ull;
+  std::string choice = algorithm + (settings().learns ? " and learns" : "");
+  if (!expected_.empty()) choice += " and forecasts arrivals after";
+  for (const std::int64_t each : expected_) choice += " " + std::to_string(each) + " ns";
+  const std::size_t hash = std::hash<std::string>{}(choice) ^ call.total_bytes * 0x9e3779b97f4a7c15ull;
   unsigned long long mine[2] = {hash, ~static_cast<unsigned long long>(hash)}, least[2];
   progressing_barrier(info_.comm);
   pmpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, info_.comm);
   if (least[0] == ~least[1]) return;
-  refuse("the ranks of a communicator disagree about a call of " + std::string(name(call.collective)) +
-             ": rank " + std::to_string(info_.rank) + " has " + told + " for " +
+  refuse("the ranks of a communicator disagree on a call of " + std::string(name(call.collective)) +
+             ": rank " + std::to_string(info_.rank) + " has " + choice + " for " +
              std::to_string(call.total_bytes) +
-             " B; do all ranks see the same CONVENE_* variables, rules and sizes?",
+             " B; give all ranks the same CONVENE_* variables, rules and sizes",
          true);
 }
 

@@ -72,8 +72,8 @@ class Decisions {
   std::unique_ptr<Selection> own_selection_;
   std::shared_ptr<const SharedWisdom> wisdom_;  // null: not looked for yet
   std::vector<std::int64_t> expected_;          // nanoseconds, by rank; empty: not known
-  /// Nanoseconds of a round, by bytes. All stay: ranks may decide anew at different times, and measuring is
-  /// collective.
+  /// Nanoseconds of a round, by bytes. Never evicted: ranks may decide again at different times, and
+  /// measuring is collective.
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;
   /// Most recently made last.
   std::vector<std::shared_ptr<Decision>> decisions_;

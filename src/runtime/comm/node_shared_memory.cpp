@@ -31,9 +31,8 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
   is_refused_ = true;  // the existing memory stays in use
   ProfileRegistry::instance().declare(
       "a communicator of " + std::to_string(info_.procs) +
-      " processes stays with algorithms that send messages: the ranks of a node could not "
-      "share " +
-      format_size(bytes) + " of memory");
+      " processes uses algorithms with messages: the ranks of a node could not share " + format_size(bytes) +
+      " of memory");
   return nullptr;
 }
 

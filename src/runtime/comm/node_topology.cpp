@@ -25,9 +25,9 @@ void NodeTopology::find() {
     is_refused_ = true;  // otherwise a rank that decides again would query the others again, which do not
                          // take part
     if (made) pmpi.Comm_free(&node);
-    return ProfileRegistry::instance().declare("rules that ask for nodes do not fit a communicator of " +
-                                               std::to_string(info_.procs) +
-                                               " processes: the MPI could not make one more to count them");
+    return ProfileRegistry::instance().declare(
+        "rules with nodes do not match a communicator of " + std::to_string(info_.procs) +
+        " processes: the MPI could not create a communicator to count the nodes");
   }
   int first = static_cast<int>(info_.rank);  // the first rank of the node, which represents it
   pmpi.Bcast(&first, 1, MPI_INT, 0, node);
@@ -48,8 +48,8 @@ void NodeTopology::read_declared() {
   }
   if (!read_from_world(nodes))
     ProfileRegistry::instance().declare(
-        "CONVENE_MAPPING and CONVENE_MACHINE say where the ranks of MPI_COMM_WORLD are; the nodes of a "
-        "communicator with others are not known");
+        "CONVENE_MAPPING and CONVENE_MACHINE define the nodes of MPI_COMM_WORLD; the nodes of a "
+        "communicator with other processes are unknown");
 }
 
 bool NodeTopology::read_from_world(const std::vector<Rank>& node_of_world_rank) {

@@ -52,7 +52,7 @@ int Registry::make_key() {
   ProfileRegistry::instance();
   background::install();
   if (settings().wait_warning > 0)
-    wait_warning = {static_cast<std::uint64_t>(settings().wait_warning), say_who_is_missing};
+    wait_warning = {static_cast<std::uint64_t>(settings().wait_warning), warn_of_missing_peers};
   process::at_end(process::EndStage::drain, progress::drain);
   process::at_end(process::EndStage::close, close);
   return keyval;

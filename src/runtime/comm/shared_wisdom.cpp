@@ -70,8 +70,7 @@ SharedWisdom share(const CommInfo& info) {
   if (text.empty()) return shared;
   const std::unique_ptr<Selection> made = selection_from(text, here);
   if (!on_all_ranks(made != nullptr, info.comm)) {
-    ProfileRegistry::instance().declare(
-        "wisdom is not used: the nodes of this run have different processors");
+    ProfileRegistry::instance().declare("wisdom is ignored: the nodes of this run have different processors");
     return shared;
   }
   shared.cores = here.cores;

@@ -51,8 +51,8 @@ void TagSpace::make_ahead(bool may_make) {
 void TagSpace::note_wanted() {
   is_wanted_ = true;
   ProfileRegistry::instance().declare(
-      "non-blocking collectives stay native on communicators that have no internal communicator yet: the "
-      "first blocking collective makes it");
+      "non-blocking collectives are native on communicators without an internal communicator: the first "
+      "blocking collective creates it");
 }
 
 std::uint32_t TagSpace::await_next_collective() {
@@ -73,20 +73,20 @@ std::uint32_t TagSpace::next_persistent() {
   return persistent_ < numbers ? ++persistent_ : 0;
 }
 
-/// Makes the internal communicator. All ranks agree on whether there is one.
+/// Creates the internal communicator. All ranks agree on the result.
 bool TagSpace::make(bool may_make, const char*& why_not) {
   const ErrorsReturned scope(info_.comm);
   const NativeCallWatch inside(static_cast<int>(info_.procs),
                                NativeCallWatch::Purpose::internal_communicator);
   progressing_barrier(info_.comm);
-  why_not = "too many communicators are in use at once (CONVENE_COMMUNICATORS is the limit)";
+  why_not = "more communicators are in use than CONVENE_COMMUNICATORS allows";
   std::shared_ptr<InternalCommunicator> made;
   if (may_make) try {
       made = std::make_shared<InternalCommunicator>();
     } catch (const std::bad_alloc&) {
-      // This rank says no: the others wait for its answer.
+      // This rank refuses; the others wait for its answer.
     }
-  if (may_make) why_not = "another rank may not make one, or has no memory";
+  if (may_make) why_not = "another rank may not create one, or has no memory";
   if (may_make && !made) why_not = "out of memory";
   if (!on_all_ranks(made != nullptr, info_.comm)) return false;
   MPI_Group group = MPI_GROUP_NULL;
@@ -95,7 +95,7 @@ bool TagSpace::make(bool may_make, const char*& why_not) {
       pmpi.Comm_create(info_.comm, group, &made->comm) == MPI_SUCCESS && made->comm != MPI_COMM_NULL;
   pmpi.Group_free(&group);
   if (!is_made) made->comm = MPI_COMM_NULL;
-  why_not = "the MPI could not make one more communicator";
+  why_not = "the MPI could not create another communicator";
   if (!on_all_ranks(is_made, info_.comm)) return false;
   pmpi.Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
   internal_ = std::move(made);

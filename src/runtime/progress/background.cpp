@@ -40,14 +40,13 @@ Poller::Found poll() {
   return progress::advance_in_background() ? Poller::Found::moved : Poller::Found::waiting;
 }
 
-const char* obstacle() {
+const char* unmet_requirement() {
   int provided = MPI_THREAD_SINGLE;
   pmpi.Query_thread(&provided);
   return provided == MPI_THREAD_MULTIPLE
              ? nullptr
-             : "no progress in the background: CONVENE_PROGRESS_THREAD needs MPI_THREAD_MULTIPLE, and the "
-               "MPI "
-               "was initialised with less; call MPI_Init_thread with it, or use `convene run`";
+             : "no background progress: CONVENE_PROGRESS_THREAD needs MPI_THREAD_MULTIPLE; call "
+               "MPI_Init_thread with it, or use `convene run`";
 }
 
 /// Ends the thread.
@@ -67,18 +66,17 @@ void start() {
   if (is_settled.exchange(true) || process::are_threads_stopped()) return;
   if (!settings().progress_thread) return;
   ProfileRegistry::instance().note_progress_thread({});
-  if (const char* why = obstacle()) return ProfileRegistry::instance().warn(why);
+  if (const char* why = unmet_requirement()) return ProfileRegistry::instance().warn(why);
   try {
     here.poller = std::make_unique<Poller>(poll);
   } catch (const std::system_error& error) {
-    return ProfileRegistry::instance().warn(std::string("no progress in the background: ") + error.what());
+    return ProfileRegistry::instance().warn(std::string("no background progress: ") + error.what());
   }
   process::at_end(process::EndStage::stop_threads, stop);
   const int core = settings().progress_core;
   if (core >= 0 && !here.poller->pin(core))
-    ProfileRegistry::instance().warn(
-        "CONVENE_PROGRESS_CORE=" + std::to_string(core) +
-        " is no core that this process may use; the thread stays where the system puts it");
+    ProfileRegistry::instance().warn("CONVENE_PROGRESS_CORE=" + std::to_string(core) +
+                                     " is not a core of this process; the progress thread is not bound");
   running.store(here.poller.get(), std::memory_order_release);
 }
 

@@ -189,7 +189,7 @@ void write_recordings(const std::string& directory, const std::vector<const Reco
     if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
   }
   std::fprintf(stderr,
-               "convene: cannot write the recording %s; does the directory exist, and is there room?\n",
+               "convene: cannot write the recording %s; check that the directory exists and has space\n",
                path.c_str());
 }
 

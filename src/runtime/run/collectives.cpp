@@ -23,7 +23,7 @@ struct EqualCounts {
   BufferArgument argument(const void* buffer, Rank number, MPI_Datatype type) const {
     return side(buffer, {number, each}, type);
   }
-  bool are_missing() const { return false; }
+  bool are_null() const { return false; }
 };
 
 /// Counts and displacements by block.
@@ -36,7 +36,7 @@ struct CountArrays {
   BufferArgument argument(const void* buffer, Rank number, MPI_Datatype type) const {
     return side(buffer, {number, counts, displacements}, type);
   }
-  bool are_missing() const { return !counts || !displacements; }
+  bool are_null() const { return !counts || !displacements; }
 };
 
 /// The same with types by block, and displacements in bytes.
@@ -49,34 +49,36 @@ struct TypedArrays : CountArrays<Count> {
     made.types = types;
     return made;
   }
-  bool are_missing() const { return !types || CountArrays<Count>::are_missing(); }
+  bool are_null() const { return !types || CountArrays<Count>::are_null(); }
 };
 
-/// One side of a call as the program gave it.
+/// One side of a call as passed by the program.
 template <class Counts>
-struct Side {
+struct BlockArguments {
   const void* buffer;
   Counts counts;
   MPI_Datatype type;
 };
 
 template <class Count>
-Side<EqualCounts<Count>> equal_blocks(const void* buffer, Count count, MPI_Datatype type) {
+BlockArguments<EqualCounts<Count>> equal_blocks(const void* buffer, Count count, MPI_Datatype type) {
   return {buffer, {count}, type};
 }
 template <class Count>
-Side<CountArrays<Count>> array_blocks(const void* buffer, const Count* counts,
-                                      const DisplacementOf<Count>* displacements, MPI_Datatype type) {
+BlockArguments<CountArrays<Count>> array_blocks(const void* buffer, const Count* counts,
+                                                const DisplacementOf<Count>* displacements,
+                                                MPI_Datatype type) {
   return {buffer, {counts, displacements}, type};
 }
 
 template <class Count>
-Side<TypedArrays<Count>> typed_blocks(const void* buffer, const Count* counts,
-                                      const DisplacementOf<Count>* displacements, const MPI_Datatype* types) {
+BlockArguments<TypedArrays<Count>> typed_blocks(const void* buffer, const Count* counts,
+                                                const DisplacementOf<Count>* displacements,
+                                                const MPI_Datatype* types) {
   return {buffer, {{counts, displacements}, types}, MPI_DATATYPE_NULL};
 }
 
-/// How many neighbours this rank has on each side.
+/// Number of neighbours of this rank on each side.
 struct Degrees {
   bool are_known = false;  ///< else the communicator has no process topology: native reports it
   Rank sources = 0, targets = 0;
@@ -115,7 +117,7 @@ Rank blocks_here(const Arguments& call, const Degrees& degrees) {
 /// sends a block to each rank, else the send side (of a rooted collective: the root's); neighbourhoods do not
 /// allow it.
 template <Collective collective, Number sent, Number received, class Sending, class Receiving>
-void fill_in(Arguments& call, const Side<Sending>& send, const Side<Receiving>& recv) {
+void fill_in(Arguments& call, const BlockArguments<Sending>& send, const BlockArguments<Receiving>& recv) {
   constexpr bool is_scatter = sent == Number::each_at_root;
   constexpr bool is_rooted = is_scatter || received == Number::each_at_root;
   constexpr bool is_neighborhood = received == Number::per_source;
@@ -129,15 +131,16 @@ void fill_in(Arguments& call, const Side<Sending>& send, const Side<Receiving>& 
   call.in_place = in_place && (!is_rooted || call.is_root());
   const Rank sends = call.in_place && !is_scatter ? 0 : blocks_here<sent>(call, degrees);
   const Rank receives = call.in_place && is_scatter ? 0 : blocks_here<received>(call, degrees);
-  call.is_refused = (sends > 0 && send.counts.are_missing()) || (receives > 0 && recv.counts.are_missing());
+  call.is_refused = (sends > 0 && send.counts.are_null()) || (receives > 0 && recv.counts.are_null());
   if (call.is_refused) return;
   if (sends > 0) call.send = send.counts.argument(send.buffer, sends, send.type);
   if (receives > 0) call.recv = recv.counts.argument(recv.buffer, receives, recv.type);
 }
 
 template <Collective collective, Number sent, Number received, class Sending, class Receiving, class Native>
-[[gnu::always_inline]] inline int run_blocks(const Side<Sending>& send, const Side<Receiving>& recv, int root,
-                                             MPI_Comm comm, const Form& form, const Native& native) {
+[[gnu::always_inline]] inline int run_blocks(const BlockArguments<Sending>& send,
+                                             const BlockArguments<Receiving>& recv, int root, MPI_Comm comm,
+                                             const Form& form, const Native& native) {
   const auto complete = [=](Arguments& call) { fill_in<collective, sent, received>(call, send, recv); };
   if constexpr (Sending::are_equal && Receiving::are_equal) {
     const bool in_place = (sent == Number::each_at_root ? recv.buffer : send.buffer) == MPI_IN_PLACE;

@@ -189,7 +189,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     start_ = ticks();
     begin();
     arena_.reset();
-    first_code_ = call_.fetch();
+    first_code_ = call_.pack();
     call_.set_persistent(number_, runs_++);
     run_.emplace(call_.binding(), Limits{}, arena_);
     progress::add(this);
@@ -284,7 +284,7 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
 Phases* phases_of(Persistent& operation) { return operation.phases.get(); }
 
 void init_phases(Persistent& operation, double round_seconds) {
-  if (operation.phases) throw Error("phases are declared twice for one operation (convene_phase_init)");
+  if (operation.phases) throw Error("convene_phase_init: the operation already has phases");
   operation.phases = operation.make_phases(round_seconds);
 }
 
@@ -315,8 +315,7 @@ void record_starts(const Form& form, std::unique_ptr<recorder::Starts> starts) {
 
 void free_persistent(Persistent* operation) {
   if (operation->phases && operation->phases->is_bound())
-    throw Error(
-        "an operation is freed while a phase before it is open, or it runs; start it and complete it first");
+    throw Error("convene_free: the operation has an open phase, or is running; complete it first");
   delete operation;
 }
 

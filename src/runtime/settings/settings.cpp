@@ -54,13 +54,13 @@ std::uint64_t number(const char* name, std::uint64_t fallback) {
   constexpr std::size_t most_digits = 18;
   if (value.find_first_not_of("0123456789") == std::string_view::npos && value.size() <= most_digits)
     return std::stoull(std::string(value));
-  throw Error(std::string(name) + "='" + std::string(value) + "' must be a whole number from 0 on");
+  throw Error(std::string(name) + "='" + std::string(value) + "' must be a whole number, 0 or more");
 }
 
 std::size_t bounded(const char* name, std::size_t fallback, std::size_t least, std::size_t most) {
   const std::uint64_t value = number(name, fallback);
   if (value >= least && value <= most) return value;
-  throw Error(std::string(name) + "=" + std::to_string(value) + " is out of range; try one from " +
+  throw Error(std::string(name) + "=" + std::to_string(value) + " is out of range; give a number from " +
               std::to_string(least) + " to " + std::to_string(most));
 }
 
@@ -86,11 +86,31 @@ Nanoseconds seconds(const char* name) {
   }
 }
 
+bool is_first_of_world() {
+  int rank = 0;
+  return pmpi.Comm_rank && pmpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+/// CONVENE_PROFILE_DIR, or its former name.
+std::string_view profile_directory() {
+  const std::string_view directory = variable("CONVENE_PROFILE_DIR");
+  return directory.empty() ? variable("CONVENE_ACCOUNT_DIR") : directory;
+}
+
+void hint_at_former_name() {
+  if (!variable("CONVENE_PROFILE_DIR").empty() || variable("CONVENE_ACCOUNT_DIR").empty()) return;
+  if (is_first_of_world())
+    std::fputs(
+        "convene: CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR; the old name works for one more release\n",
+        stderr);
+}
+
 Settings read_settings() {
   Settings result;
   result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
   if (!stack::is_simulated) result.wisdom_files = wisdom_files(variable("CONVENE_WISDOM"));
-  result.account_directory = variable("CONVENE_ACCOUNT_DIR");
+  result.profile_directory = profile_directory();
+  hint_at_former_name();
   result.record_directory = variable("CONVENE_RECORD");
   result.record_calls = bounded("CONVENE_RECORD_CALLS", result.record_calls, 2, 1u << 28);
   result.wait_warning = seconds("CONVENE_WAIT_WARNING");
@@ -116,11 +136,6 @@ Settings read_settings() {
     result.progress_core =
         static_cast<int>(std::min<std::uint64_t>(number("CONVENE_PROGRESS_CORE", 0), INT_MAX));
   return result;
-}
-
-bool is_first_of_world() {
-  int rank = 0;
-  return pmpi.Comm_rank && pmpi.Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
 }
 
 }  // namespace
@@ -154,7 +169,7 @@ void refuse(const std::string& why, bool speaks) {
   // A rank that still runs then is the only one with the error.
   std::fprintf(stderr, "convene: %s\n", why.c_str());
   std::fflush(stderr);
-  if (const std::string directory(variable("CONVENE_ACCOUNT_DIR")); !directory.empty())
+  if (const std::string directory(profile_directory()); !directory.empty())
     replace_file(directory + "/refusal-" + std::to_string(getpid()) + ".txt",
                  why);  // `convene run` repeats it
   usleep(to_be_heard_us);

@@ -18,7 +18,7 @@ enum class Execution : std::uint8_t { automatic, compiled, dynamic };
 struct Settings {
   Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
   std::vector<WisdomFile> wisdom_files;        ///< CONVENE_WISDOM; none under a simulator
-  std::string account_directory;               ///< CONVENE_ACCOUNT_DIR; empty: no account is written
+  std::string profile_directory;               ///< CONVENE_PROFILE_DIR; empty: no profile is written
   std::string record_directory;                ///< CONVENE_RECORD; empty: no recording is written
   std::size_t record_calls = 1u << 16;         ///< CONVENE_RECORD_CALLS: calls kept per communicator
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none

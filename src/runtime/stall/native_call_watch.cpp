@@ -66,7 +66,7 @@ class Watch {
       if (slot.since_ns.load() != since) continue;  // that one is over
       said_[which] = since;
       try {
-        say_that_it_waits(rank_, caller, procs, makes_communicator);
+        warn_of_native_wait(rank_, caller, procs, makes_communicator);
       } catch (const std::exception&) {
         // No memory for the sentence: nothing is printed, and the call continues.
       }

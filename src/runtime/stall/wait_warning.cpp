@@ -44,29 +44,28 @@ std::string place_of(const void* address) {
 
 }  // namespace
 
-void say_who_is_missing(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) {
+void warn_of_missing_peers(MPI_Comm comm, const int* peers, std::size_t count, bool is_started) {
   int rank = 0;
   pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
   std::string whom;
   for (const int peer : in_world(comm, peers, count))
     whom += (whom.empty() ? "" : ", ") + (peer == MPI_UNDEFINED ? std::string("?") : std::to_string(peer));
-  std::fprintf(stderr, "convene: rank %d has waited %s in a collective%s for %s%s; it waits on\n", rank,
+  std::fprintf(stderr, "convene: rank %d has waited %s for %s%s, in a collective%s\n", rank,
                format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
-               is_started ? " that it has started" : place_of(recorder::caller).c_str(),
-               whom.empty() ? "others" : "rank ", whom.c_str());
+               whom.empty() ? "others" : "rank ", whom.c_str(),
+               is_started ? " that it started" : place_of(recorder::caller).c_str());
 }
 
-void say_that_it_waits(int rank, const void* caller, int procs, bool makes_communicator) {
+void warn_of_native_wait(int rank, const void* caller, int procs, bool makes_communicator) {
   const std::string whose =
-      procs > 0 ? "the " + std::to_string(procs) + " ranks" : "the ranks of both groups";
-  std::fprintf(stderr,
-               "convene: rank %d has waited %s inside the MPI in a collective%s%s; those of %s that do not "
-               "say so have "
-               "not come, or have left it; it waits on\n",
-               rank, format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
-               place_of(caller).c_str(),
-               makes_communicator ? ", where all ranks make the internal communicator of Convene" : "",
-               whose.c_str());
+      procs > 0 ? "this " + std::to_string(procs) + "-rank communicator" : "this intercommunicator";
+  std::fprintf(
+      stderr,
+      "convene: rank %d has waited %s inside the MPI library, in a collective%s%s; ranks of %s that do "
+      "not print this have not entered the call, or have left it\n",
+      rank, format_duration(static_cast<Nanoseconds>(wait_warning.after_ns)).c_str(),
+      place_of(caller).c_str(),
+      makes_communicator ? ", which creates the internal communicator of Convene" : "", whose.c_str());
 }
 
 }  // namespace convene::runtime

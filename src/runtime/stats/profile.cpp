@@ -100,14 +100,14 @@ nlohmann::json to_json(const ProgressThreadUsage& usage) {
   return {{"ran", usage.ran}, {"cpu_seconds", usage.cpu_seconds}, {"polls", usage.polls}};
 }
 
-nlohmann::json to_json(const CommProfile& account, double per_tick) {
+nlohmann::json to_json(const CommProfile& profile, double per_tick) {
   nlohmann::json records = nlohmann::json::array();
-  for (const CallStats& record : account.records)
+  for (const CallStats& record : profile.records)
     if (record.calls > 0) records.push_back(to_json(record, per_tick));
   nlohmann::json phases = nlohmann::json::array();
-  for (const PhaseStats& tally : account.phases)
+  for (const PhaseStats& tally : profile.phases)
     if (tally.runs > 0) phases.push_back(to_json(tally));
-  return {{"procs", account.procs}, {"nodes", account.nodes}, {"records", records}, {"phases", phases}};
+  return {{"procs", profile.procs}, {"nodes", profile.nodes}, {"records", records}, {"phases", phases}};
 }
 
 std::string host_name() {
@@ -135,12 +135,12 @@ ProfileRegistry& ProfileRegistry::instance() {
   return ledger;
 }
 
-void ProfileRegistry::retire(const CommProfile& account) {
+void ProfileRegistry::retire(const CommProfile& profile) {
   const std::lock_guard lock(state_->mutex);
   for (CommProfile& kept : state_->retired)
-    if (kept.procs == account.procs && kept.nodes == account.nodes) return kept.merge(account);
-  state_->retired.push_back({account.procs, account.nodes, {}});
-  state_->retired.back().merge(account);
+    if (kept.procs == profile.procs && kept.nodes == profile.nodes) return kept.merge(profile);
+  state_->retired.push_back({profile.procs, profile.nodes, {}});
+  state_->retired.back().merge(profile);
 }
 
 void ProfileRegistry::declare(const std::string& sentence) {
@@ -148,7 +148,7 @@ void ProfileRegistry::declare(const std::string& sentence) {
 }
 
 void ProfileRegistry::warn(const std::string& sentence) {
-  keep(sentence, settings().log != LogLevel::quiet || settings().account_directory.empty());
+  keep(sentence, settings().log != LogLevel::quiet || settings().profile_directory.empty());
 }
 
 void ProfileRegistry::note_progress_thread(const ProgressThreadUsage& usage) {
@@ -170,7 +170,7 @@ void ProfileRegistry::keep(const std::string& sentence, bool prints) {
 }
 
 void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
-  const std::string& directory = settings().account_directory;
+  const std::string& directory = settings().profile_directory;
   if (directory.empty()) return;
   int rank = 0, procs = 1;
   pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
@@ -178,12 +178,12 @@ void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
   const double per_tick = seconds_per_tick();
   nlohmann::json communicators = nlohmann::json::array();
   const std::lock_guard lock(state_->mutex);
-  for (const CommProfile* account : live) {
-    CommProfile merged{.procs = account->procs, .nodes = account->nodes};
-    merged.merge(*account);
+  for (const CommProfile* profile : live) {
+    CommProfile merged{.procs = profile->procs, .nodes = profile->nodes};
+    merged.merge(*profile);
     communicators.push_back(to_json(merged, per_tick));
   }
-  for (const CommProfile& account : state_->retired) communicators.push_back(to_json(account, per_tick));
+  for (const CommProfile& profile : state_->retired) communicators.push_back(to_json(profile, per_tick));
   nlohmann::json all = {{"rank", rank},
                         {"procs", procs},
                         {"stack", CONVENE_STACK_NAME},
@@ -193,10 +193,10 @@ void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
                         {"messages", state_->sentences}};
   if (state_->progress_thread) all["progress_thread"] = to_json(*state_->progress_thread);
   const std::string path =
-      directory + "/account-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
+      directory + "/profile-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // a file's name need not be UTF-8
   if (const std::string why = replace_file(path, all.dump(-1, ' ', false, replace) + '\n'); !why.empty())
-    std::fprintf(stderr, "convene: cannot write the account %s: %s\n", path.c_str(), why.c_str());
+    std::fprintf(stderr, "convene: cannot write the profile %s: %s\n", path.c_str(), why.c_str());
 }
 
 }  // namespace convene::runtime

@@ -90,7 +90,7 @@ class ProfileRegistry {
   static ProfileRegistry& instance();
 
   /// Keeps the profile of a communicator that is freed.
-  void retire(const CommProfile& account);
+  void retire(const CommProfile& profile);
 
   /// A message for the users of the program (such as a declared fallback); each is kept once. At log level
   /// info rank 0 of the program also prints it.

@@ -33,7 +33,7 @@ namespace convene::runtime {
 
 /// Identifies the calls at one call site on a communicator.
 struct SiteKey {
-  const void* address = nullptr;  ///< where the program goes on after the call
+  const void* address = nullptr;  ///< return address of the call
   CallKey call;                   ///< its arguments; only collective and root where blocks may differ
   bool is_blocking = true;
 
@@ -138,7 +138,7 @@ class Recording {
   std::int64_t operations() const { return operations_; }
 
   /// Keeps the profile alive that contains the algorithms' records.
-  void keep(std::shared_ptr<const CommProfile> account) { profile_ = std::move(account); }
+  void keep(std::shared_ptr<const CommProfile> profile) { profile_ = std::move(profile); }
   /// Ends the recording: releases unused memory, and the profile.
   void close();
 

@@ -24,15 +24,16 @@ std::uint8_t touched(std::span<const Range> ranges) {
 
 std::string find_malformed_range(const Schedule& schedule, const Range& range) {
   const std::uint32_t places = schedule.places(range.buffer());
-  if (places == 0) return "a range in an undeclared buffer";
-  if (range.first >= places || (range.stride >= places && places > 1)) return "a range beyond its buffer";
+  if (places == 0) return "uses an undeclared buffer";
+  if (range.first >= places || (range.stride >= places && places > 1))
+    return "uses a place beyond its buffer";
   return "";
 }
 
 std::string find_malformed_step(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
   if (step.is_message() && (step.peer >= schedule.procs() || step.peer == schedule.rank()))
-    return "a message to or from a rank that is not another rank of the plan";
+    return "has a peer that is not another rank of the plan";
   for (const Range& range : schedule.ranges(id))
     if (std::string why = find_malformed_range(schedule, range); !why.empty()) return why;
   const bool is_local = step.kind == StepKind::copy || step.kind == StepKind::combine;
@@ -40,7 +41,7 @@ std::string find_malformed_step(const Schedule& schedule, StepId id) {
     return fmt::format("{} {} blocks {} {} places", step.kind == StepKind::copy ? "copies" : "combines",
                        places(schedule.from(id)), step.kind == StepKind::copy ? "to" : "with",
                        places(schedule.to(id)));
-  if (touched(schedule.ranges(id)) != step.touches) return "has a wrong set of touched buffers";
+  if (touched(schedule.ranges(id)) != step.touches) return "states a wrong set of buffers";
   for (StepId next : schedule.successors(id))
     if (next <= id || next >= schedule.size())
       return fmt::format("step {} depends on it, but numbers must grow along dependencies", next);
@@ -72,7 +73,7 @@ std::string find_malformed(const Plan& plan) {
     const std::uint32_t shared = schedule.places(Buffer::shared);
     const Rank first = schedule.first_sharer();
     if (shared > 0 && first <= rank && plan[first].first_sharer() != first)
-      return fmt::format("rank {}: shares places with rank {}, which shares with rank {}", rank, first,
+      return fmt::format("rank {}: shares memory with rank {}, which shares with rank {}", rank, first,
                          plan[first].first_sharer());
     if (shared > 0 && (first > rank || plan[first].places(Buffer::shared) != shared))
       return fmt::format("rank {}: shares {} places with rank {}, which has {}", rank, shared, first,

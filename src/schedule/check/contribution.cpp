@@ -48,8 +48,8 @@ Content Expressions::combine(Content left, Content right, std::string& fault) {
     return fail(fmt::format("combines {} with {}: the contribution of rank {} counts twice", in_words(left),
                             in_words(right), list(twice)));
   if (reduction_.in_order && a.last + 1 != b.first)
-    return fail(fmt::format("combines {} with {}, which is not the order of the ranks", in_words(left),
-                            in_words(right)));
+    return fail(
+        fmt::format("combines {} with {}, which is not in rank order", in_words(left), in_words(right)));
   const Content sum = add({left, right, a.segment, std::min(a.first, b.first), std::max(a.last, b.last)});
   std::uint64_t* const ranks = sets_.data() + static_cast<std::size_t>(sum) * words_;
   for (std::size_t word = 0; word < words_; ++word) ranks[word] = set(left)[word] | set(right)[word];

@@ -45,8 +45,8 @@ TEST(Expressions, RefuseWhatNoReductionWants) {
   std::string fault;
   EXPECT_EQ(fault_of(sums, 0, 3), "combines rank 0's segment 0 with rank 1's segment 1");
   EXPECT_EQ(fault_of(sums, 2, 0),
-            "combines rank 1's segment 0 with rank 0's segment 0, which is not the order of the ranks");
-  EXPECT_THAT(fault_of(sums, 0, 4), HasSubstr("not the order"));
+            "combines rank 1's segment 0 with rank 0's segment 0, which is not in rank order");
+  EXPECT_THAT(fault_of(sums, 0, 4), HasSubstr("not in rank order"));
   const Content both = sums.combine(136, 138, fault);
   EXPECT_THAT(fault_of(sums, both, 138), HasSubstr("the contribution of rank 69 counts twice"));
   EXPECT_THAT(fault_of(sums, nothing, 0), HasSubstr("no contribution"));
@@ -113,7 +113,7 @@ TEST(Checker, KeepsTheOrderOfRanksWhereItMatters) {
   EXPECT_EQ(check(pair_plan(reduce_backwards), pair_contract()).why,
             "rank 0, step 2 (round 0, combine scratch0 0 with output 0): combines rank 1's segment 0 with "
             "rank 0's segment "
-            "0, which is not the order of the ranks");
+            "0, which is not in rank order");
 }
 
 TEST(Checker, FindsWhatASumLacks) {
@@ -126,7 +126,8 @@ TEST(Checker, FindsWhatASumLacks) {
 TEST(Checker, FindsACombineWhereNothingIsReduced) {
   Contract contract = pair_contract();
   contract.reduction = {};
-  EXPECT_THAT(check(pair_plan(reduce), contract).why, HasSubstr("combines, but nothing is to be reduced"));
+  EXPECT_THAT(check(pair_plan(reduce), contract).why,
+              HasSubstr("combines, but the collective has no operator"));
 }
 
 TEST(Checker, FindsACombineThatWritesTheInput) {
@@ -156,9 +157,8 @@ TEST(Checker, ComparesExpressionsOfAllRanks) {
     contract[rank] = {{static_cast<Content>(rank)}, {nothing}, {1}};
   }
   EXPECT_EQ(check(plan, contract).why,
-            "rank 1: output place 0 holds segment 0 of ranks 0,1, but combined in other brackets or another "
-            "order than on "
-            "rank 0; last written by rank 1, step 2 (round 0, combine input 0 with output 0)");
+            "rank 1: output place 0 holds segment 0 of ranks 0,1, but combined in another order or grouping "
+            "than on rank 0; last written by rank 1, step 2 (round 0, combine input 0 with output 0)");
   contract.reduction.same_expression = false;
   EXPECT_EQ(check(plan, contract).why, "");
 }

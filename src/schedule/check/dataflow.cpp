@@ -161,7 +161,7 @@ void Dataflow::combine(const Schedule& schedule, StepId id) {
   gather(schedule, id, schedule.from(id), left_);
   gather(schedule, id, schedule.to(id), right_);
   if (fault_.empty() && !expressions_)
-    fault_ = describe(schedule, id) + ": combines, but nothing is to be reduced";
+    fault_ = describe(schedule, id) + ": combines, but the collective has no operator";
   std::string why;
   for (std::size_t i = 0; i < left_.size() && fault_.empty(); ++i) {
     right_[i] = expressions_->combine(left_[i], right_[i], why);
@@ -185,11 +185,11 @@ void Dataflow::explain_deadlock() {
   // Ids grow along dependencies, so the first incomplete step of a rank has no incomplete predecessor. It is
   // a receive, and its message was not sent because the sender is stuck in an earlier step of its own.
   std::vector<bool> visited(plan_.size(), false);
-  fault_ = fmt::format("{}: stuck for ever", describe(plan_[rank], first_incomplete(rank)));
+  fault_ = fmt::format("{}: never completes", describe(plan_[rank], first_incomplete(rank)));
   for (int hops = 0; hops < 4 && !visited[rank]; ++hops) {
     visited[rank] = true;
     const Rank peer = plan_[rank][first_incomplete(rank)].peer;
-    fault_ += fmt::format("; it waits for rank {}, which is stuck in {}", peer,
+    fault_ += fmt::format("; it waits for rank {}, which never completes {}", peer,
                           describe(plan_[peer], first_incomplete(peer)));
     rank = peer;
   }
@@ -222,8 +222,8 @@ std::string Dataflow::find_differing_expressions(const Contract& contract) const
         holder = rank;
       } else if (expression != held) {
         return fmt::format(
-            "rank {}: output place {} holds {}, but combined in other brackets or another order than on rank "
-            "{}; {}",
+            "rank {}: output place {} holds {}, but combined in another order or grouping than on rank {}; "
+            "{}",
             rank, place, in_words(held), holder, last_writer(plan_[rank], Buffer::output, place));
       }
     }

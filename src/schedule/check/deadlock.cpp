@@ -103,8 +103,8 @@ class CompiledSimulation {
       if (is_signalled) complete(rank, id);
       return is_signalled;
     }
-    if (state == State::idle) fail(rank, id, "is waited for by the compiled order before it is issued");
-    if (state == State::complete) fail(rank, id, "is waited for a second time by the compiled order");
+    if (state == State::idle) fail(rank, id, "is awaited by the compiled order before it is issued");
+    if (state == State::complete) fail(rank, id, "is awaited a second time by the compiled order");
     if (state == State::matched) retire(rank, id);
     return state == State::matched;
   }
@@ -150,8 +150,8 @@ class CompiledSimulation {
     const StepId id = waited_for(rank);
     const Rank peer = plan_[rank][id].peer;
     fault_ = fmt::format(
-        "{}: the compiled order waits for it for ever (at most {} receives and {} sends in flight, "
-        "sends that complete when their receive is posted)",
+        "{}: never completes in the compiled order (at most {} receives and {} sends in flight; sends "
+        "complete when their receive is posted)",
         describe(plan_[rank], id), limits_.receives, limits_.sends);
     if (at_[peer] < orders_[peer].size())
       fault_ += fmt::format("; rank {} waits for its {}", peer, describe(plan_[peer], waited_for(peer)));
@@ -295,7 +295,7 @@ class DynamicSimulation {
             describe(schedule, id), limits_.receives, limits_.sends,
             describe(plan_[peer], matching_.step(peer, matching_.partner[index])));
       }
-    return "no step is ready, though some are left";
+    return "no step is ready, but some remain";
   }
 
   const Plan& plan_;

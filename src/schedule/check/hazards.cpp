@@ -101,7 +101,7 @@ class HazardDetector {
           add_pair(readers_list_[r].step, id, range.buffer(), place);
         }
         if (twice && fault_.empty())
-          fault_ = fmt::format("{}: touches {} place {} twice, once to write it", describe(schedule_, id),
+          fault_ = fmt::format("{}: accesses {} place {} twice, once as a write", describe(schedule_, id),
                                name(range.buffer()), place);
         writer_[at] = id;
         readers_[at] = none;
@@ -120,10 +120,10 @@ class HazardDetector {
     const StepId later = find(std::uint64_t{step.match} + match_window);
     const StepId earlier = step.match < match_window ? none : find(step.match - match_window);
     if (later != none)
-      fault_ = fmt::format("{}: comes after {}, which may carry the same tag", describe(schedule_, id),
+      fault_ = fmt::format("{}: follows {}, which may have the same tag", describe(schedule_, id),
                            describe(schedule_, later));
     if (earlier != none && !is_reached(earlier, id))
-      fault_ = fmt::format("{} and {}: may carry the same tag, and nothing orders them",
+      fault_ = fmt::format("{} and {}: may have the same tag, but are not ordered",
                            describe(schedule_, earlier), describe(schedule_, id));
   }
 
@@ -135,8 +135,8 @@ class HazardDetector {
     if (is_first) return;
     const StepId before = std::exchange(last->second, id);
     if (schedule_[before].match > step.match || !is_reached(before, id))
-      fault_ = fmt::format("{} and {}: signals to one rank, and nothing keeps them in order",
-                           describe(schedule_, before), describe(schedule_, id));
+      fault_ = fmt::format("{} and {}: signals to one rank, but not ordered", describe(schedule_, before),
+                           describe(schedule_, id));
   }
 
   static std::uint64_t key(const Step& step, std::uint64_t match) {
@@ -154,9 +154,9 @@ class HazardDetector {
     }
     for (const Pair& pair : pairs_) {
       if (reached_by_[pair.before] == id || is_reached(pair.before, id)) continue;
-      fault_ = fmt::format(
-          "{} and {}: both touch {} place {}, one of them writes it, and nothing orders them",
-          describe(schedule_, pair.before), describe(schedule_, id), name(pair.buffer), pair.place);
+      fault_ = fmt::format("{} and {}: both access {} place {}, one as a write, but are not ordered",
+                           describe(schedule_, pair.before), describe(schedule_, id), name(pair.buffer),
+                           pair.place);
       return;
     }
   }

@@ -73,7 +73,7 @@ class Matcher {
     const Schedule& schedule = plan_[send.rank];
     const Step& step = schedule[send.step];
     if (step.match >= count_[send.rank]) {
-      matching_.fault = fmt::format("{}: numbered {}, though there are only {} messages to that rank",
+      matching_.fault = fmt::format("{}: has the number {}, but there are only {} messages to that rank",
                                     describe(schedule, send.step), step.match, count_[send.rank]);
       return;
     }
@@ -107,19 +107,20 @@ class Matcher {
       return;
     }
     if (step.is_shm_signal() != plan_[step.peer][sent_by].is_shm_signal()) {
-      matching_.fault = fmt::format("{}: is the other end of {}, though one of them is a signal",
-                                    describe(schedule, id), describe(plan_[step.peer], sent_by));
+      matching_.fault = fmt::format("{}: matches {}, but one of them is a signal", describe(schedule, id),
+                                    describe(plan_[step.peer], sent_by));
       return;
     }
     if (step.is_shm_signal() && !std::ranges::equal(schedule.ranges(id), plan_[step.peer].ranges(sent_by))) {
-      matching_.fault = fmt::format("{}: is the other end of {}, which is about other places",
-                                    describe(schedule, id), describe(plan_[step.peer], sent_by));
+      matching_.fault = fmt::format("{}: matches {}, which has other places", describe(schedule, id),
+                                    describe(plan_[step.peer], sent_by));
       return;
     }
     if (schedule.sends_empty_messages() && step.round != plan_[step.peer][sent_by].round) {
-      matching_.fault = fmt::format(
-          "{}: is of round {}, but {} of round {}, and a barrier goes round by round", describe(schedule, id),
-          step.round, describe(plan_[step.peer], sent_by), plan_[step.peer][sent_by].round);
+      matching_.fault =
+          fmt::format("{}: has round {}, but {} has round {}; a barrier must match round by round",
+                      describe(schedule, id), step.round, describe(plan_[step.peer], sent_by),
+                      plan_[step.peer][sent_by].round);
       return;
     }
     matching_.partner[send] = matching_.at(target, id);
@@ -128,7 +129,7 @@ class Matcher {
 
   void require_taken(Rank target, const Sender& send) {
     if (matching_.partner[matching_.at(send.rank, send.step)] != MessageMatching::none) return;
-    matching_.fault = fmt::format("{}: is left over, rank {} does not receive it",
+    matching_.fault = fmt::format("{}: remains; rank {} does not receive it",
                                   describe(plan_[send.rank], send.step), target);
   }
 

@@ -52,15 +52,15 @@ std::size_t first_of(const Mutation& mutation, StepKind kind) {
 }
 
 TEST(MessageMatching, NamesTheFaultyMessage) {
-  EXPECT_THAT(fault_after([](Mutation& m) { m.drop(first_of(m, StepKind::recv)); }),
-              HasSubstr("is left over"));
+  EXPECT_THAT(fault_after([](Mutation& m) { m.drop(first_of(m, StepKind::recv)); }), HasSubstr("remains"));
   EXPECT_THAT(fault_after([](Mutation& m) { m.steps[first_of(m, StepKind::send)].step.match = 1; }),
               HasSubstr("has the same number as"));
   EXPECT_THAT(fault_after([](Mutation& m) { m.steps[first_of(m, StepKind::send)].step.match = 9; }),
-              HasSubstr("numbered 9"));
+              HasSubstr("has the number 9"));
   EXPECT_THAT(fault_after([](Mutation& m) { m.steps[first_of(m, StepKind::recv)].step.match = 1; }),
               HasSubstr("received a second time"));
-  EXPECT_THAT(fault_after([](Mutation& m) { m.drop(first_of(m, StepKind::send)); }), HasSubstr("numbered 1"));
+  EXPECT_THAT(fault_after([](Mutation& m) { m.drop(first_of(m, StepKind::send)); }),
+              HasSubstr("has the number 1"));
   EXPECT_THAT(fault_after([](Mutation& m) {
                 m.steps[first_of(m, StepKind::recv)].ranges[0] = Range(Buffer::output, 0, 2);
               }),

@@ -87,9 +87,9 @@ class RaceDetector {
 
   void require_order(const PlannedStep& first, const PlannedStep& second, Place place) {
     if (first.rank == second.rank || !fault_.empty() || is_before(first)) return;
-    fault_ = fmt::format(
-        "{} and {}: both touch shared place {}, one of them writes it, and no signal orders them",
-        describe(plan_[first.rank], first.step), describe(plan_[second.rank], second.step), place);
+    fault_ = fmt::format("{} and {}: both access shared place {}, one as a write, but no signal orders them",
+                         describe(plan_[first.rank], first.step), describe(plan_[second.rank], second.step),
+                         place);
   }
 
   /// Starts the search for the steps before a step, by dependencies and signals.

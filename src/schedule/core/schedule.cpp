@@ -43,10 +43,10 @@ void Schedule::validate() const {
             "a message to a rank outside the plan");
     require(step.from_ranges <= ranges(id).size(), "a step with more ranges to read than it has");
     for (const Range& range : ranges(id)) {
-      require(places(range.buffer()) > 0, "a range in an undeclared buffer");
+      require(places(range.buffer()) > 0, "uses an undeclared buffer");
       require(range.first < places(range.buffer()) &&
                   (range.stride < places(range.buffer()) || places(range.buffer()) == 1),
-              "a range beyond its buffer");
+              "uses a place beyond its buffer");
     }
     for (StepId next : successors(id)) {
       require(next < size() && next > id, "a dependency that does not point forwards");

@@ -126,7 +126,7 @@ class Simulator {
   void combine(const Schedule& schedule, StepId id) {
     const std::vector<Content> left = gather(schedule, schedule.from(id));
     std::vector<Content> right = gather(schedule, schedule.to(id));
-    std::string why = expressions_ ? "" : "combines, but nothing is to be reduced";
+    std::string why = expressions_ ? "" : "combines, but the collective has no operator";
     for (std::size_t i = 0; i < left.size() && why.empty(); ++i)
       right[i] = expressions_->combine(left[i], right[i], why);
     if (!why.empty()) throw Error("this plan cannot be drawn: " + describe(schedule, id) + ": " + why);

@@ -20,7 +20,7 @@ enum class Naming : std::uint8_t {
   pair,      ///< part c mod S of a block; block b is from rank b / N for its N-th peer, b mod N, and written
              ///< "from.for"
   segment,   ///< part c of one vector
-  token,     ///< as source, but without bytes
+  empty,     ///< as source, but without bytes
   neighbor,  ///< as source, but the contents of the output differ from rank to rank
 };
 
@@ -39,10 +39,12 @@ struct PlanInfo {
   bool in_place = false;
   std::string graph = {};  ///< of a neighborhood collective, as on the command line; empty: the default one
 
-  /// The unit of message contents, in the singular.
   std::uint32_t blocks_per_rank() const { return peers > 0 ? peers : procs; }
 
-  const char* unit() const { return naming == Naming::token ? "token" : segments > 1 ? "segment" : "block"; }
+  /// The unit of message contents, in the singular.
+  const char* unit() const {
+    return naming == Naming::empty ? "empty block" : segments > 1 ? "segment" : "block";
+  }
 };
 
 struct TextOptions {

@@ -12,7 +12,7 @@ namespace {
 
 /// Both ends of a message must compute the same number, so it depends on the number of places alone.
 std::uint64_t bytes(std::span<const Range> ranges, const PlanInfo& info, const GoalOptions& options) {
-  if (info.naming == Naming::token) return 0;
+  if (info.naming == Naming::empty) return 0;
   return (places(ranges) * options.bytes_per_block + info.segments - 1) / info.segments;
 }
 

@@ -19,12 +19,12 @@ namespace convene::schedule {
 /// An editable schedule. Positions in `steps` are step ids.
 class Mutation {
  public:
-  struct Entry {
+  struct MutableStep {
     Step step;
     std::vector<Range> ranges;
     std::vector<std::size_t> after;  ///< its predecessors
   };
-  std::vector<Entry> steps;
+  std::vector<MutableStep> steps;
 
   explicit Mutation(const Schedule& schedule) : original_(schedule) {
     const auto predecessors = schedule.predecessors();
@@ -66,7 +66,7 @@ class Mutation {
 
   void drop(std::size_t id) {
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(id));
-    for (Entry& entry : steps) {
+    for (MutableStep& entry : steps) {
       std::erase(entry.after, id);
       for (std::size_t& before : entry.after) before -= before > id;
     }
@@ -81,7 +81,7 @@ class Mutation {
 
   /// Renumbers the steps so that ids grow along dependencies; false if the dependencies form a cycle.
   bool sort() {
-    std::vector<Entry> sorted;
+    std::vector<MutableStep> sorted;
     std::vector<std::size_t> new_id(steps.size(), steps.size());
     while (sorted.size() < steps.size()) {
       std::size_t next = 0;
@@ -317,7 +317,7 @@ class Mutants {
   void mutate_combine(const Visit& visit, StepId id) {
     edit(visit, "combine is a copy", id, false, [&](Mutation& m) { m.steps[id].step.kind = StepKind::copy; });
     edit(visit, "operands exchanged", id, false, [&](Mutation& m) {
-      Mutation::Entry& entry = m.steps[id];
+      Mutation::MutableStep& entry = m.steps[id];
       const std::uint8_t left = entry.step.from_ranges;
       std::rotate(entry.ranges.begin(), entry.ranges.begin() + left, entry.ranges.end());
       entry.step.from_ranges = static_cast<std::uint8_t>(entry.ranges.size() - left);

@@ -36,7 +36,7 @@ void require_orders(const Workload& workload, const SimulationOptions& options) 
   if (orders > 1 && orders != workload.procs())
     throw Error(fmt::format("the plan has {} ranks, but there are {} orders", workload.procs(), orders));
   if (orders > 0 && !options.begins.empty())
-    throw Error("ranks that begin before they arrive cannot have an order of steps");
+    throw Error("ranks that start before they arrive cannot have a fixed order of steps");
 }
 
 void require_arrivals(const Workload& workload, std::span<const double> arrivals, const Seating& seating,
@@ -50,7 +50,7 @@ void require_arrivals(const Workload& workload, std::span<const double> arrivals
   require_times(arrivals, "arrives");
   require_times(begins, "begins");
   if (workload.procs() > ~engine::kind_bits)
-    throw Error(fmt::format("{} processes are too many; the simulator numbers at most {}", workload.procs(),
+    throw Error(fmt::format("{} processes are too many; the simulator supports at most {}", workload.procs(),
                             ~engine::kind_bits));
 }
 

@@ -92,7 +92,7 @@ std::size_t SimulatedNetwork::add(std::string name, const Link& link, std::uint6
                                  : link.shared == Shared::each_way ? 2 * units
                                                                    : units;
   if (seconds_a_byte_.size() + channels > most_channels)
-    throw Error(fmt::format("the platform has more than {} channels; take fewer nodes", most_channels));
+    throw Error(fmt::format("the platform has more than {} channels; use fewer nodes", most_channels));
   families_.push_back({std::move(name), link, static_cast<std::uint32_t>(seconds_a_byte_.size()),
                        static_cast<std::uint32_t>(units)});
   seconds_a_byte_.resize(seconds_a_byte_.size() + channels, 1 / link.bandwidth);

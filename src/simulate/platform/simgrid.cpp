@@ -103,9 +103,9 @@ class Writer {
 
 std::string simgrid_platform(const SimulatedPlatform& platform, const Seating& seating) {
   if (seating.cpu.size() > most_ranks)
-    throw Error(
-        fmt::format("a platform for SimGrid has a route for each pair of ranks: at most {} ranks, not {}",
-                    most_ranks, seating.cpu.size()));
+    throw Error(fmt::format(
+        "a SimGrid platform has a route for each pair of ranks: at most {} ranks, not {}; use fewer ranks",
+        most_ranks, seating.cpu.size()));
   return Writer(platform, seating).write();
 }
 

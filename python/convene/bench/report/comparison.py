@@ -65,7 +65,7 @@ def comparison_sentences(first: Measured, second: Measured, compared: list[Compa
         f"{inference.RESAMPLES:,} resamples, false discovery rate {sentences.percent(SURE)}); in "
         f"{verdicts['no difference to be seen']} no difference is to be seen.",
         f"The geometric mean of the ratios of medians is {middle:.3f} (below 1: {second.name} is faster).",
-        "The two were not measured at the same time: what else the machines did then is part of it.",
+        "Both were measured at different times; the difference includes other load of the machines.",
     ]
 
 

@@ -83,7 +83,7 @@ def worst_sample(measured: Measured) -> Iterator[Sketch]:
     yield Sketch(
         drawing,
         "sample",
-        "The sample that looks least independent",
+        "The sample with the weakest evidence of independence",
         f"{row.name}, {case.procs} ranks, {bytes_text(case.size)}, arrivals {case.arrivals}: in order, as a "
         "histogram with the normal distribution of the same mean and deviation, and its autocorrelation "
         "(95 % of independent samples stay between the dashed lines).",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sentences of a report: what was measured, who won, how sure that is."""
+"""Sentences of a report: what was measured, which algorithm won, with which certainty."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ def what_was_measured(measured: Measured) -> str:
         what += f" with {unit} of {range_text(sizes)} ({len(sizes)} size{'s' if len(sizes) > 1 else ''})"
     late = [pattern for pattern in measured.different("arrivals") if pattern != requests.BALANCED]
     if late and requests.BALANCED in measured.different("arrivals"):
-        what += f", with all ranks at once and with late ones ({listed(late)})"
+        what += f", with balanced arrivals and with late ranks ({listed(late)})"
     elif late:
         what += f", with late ranks ({listed(late)})"
     unequal = measured.different("distribution")
@@ -92,8 +92,8 @@ def what_native_misses(measured: Measured) -> str | None:
         if selection.NATIVE in rows:
             gains.append(gain_of(min(rows.values()), rows[selection.NATIVE]))
     return (
-        f"Against what the MPI itself does, the best algorithm of each case saves "
-        f"{percent(max(gains))} of the time at most, {percent(float(np.median(gains)))} in the median."
+        f"Compared with the native algorithm, the best algorithm of each case saves at most "
+        f"{percent(max(gains))} of the time, {percent(float(np.median(gains)))} in the median."
     )
 
 
@@ -101,7 +101,7 @@ def how_sure(measured: Measured) -> list[str]:
     if measured.is_exact:
         return ["Simulated without noise: each time is exact, and no difference is due to chance."]
     if not measured.is_repeated:
-        return ["There is one observation of each, so nothing tells differences from chance."]
+        return ["There is one observation of each; significance cannot be tested."]
     wins = measured.wins
     said = []
     if wins:
@@ -109,7 +109,7 @@ def how_sure(measured: Measured) -> list[str]:
         said.append(
             f"In {len(sure)} of {len(wins)} cases the first is faster than the second beyond chance "
             f"(permutation test, {inference.RESAMPLES:,} resamples, false discovery rate "
-            f"{percent(SURE)}); in the others the two may as well be equal."
+            f"{percent(SURE)}); in the others no difference is shown."
         )
     return said
 

@@ -71,7 +71,7 @@ def over_ranks(measured: Measured) -> Iterator[Sketch]:
 
 
 def imbalance_of(measured: Measured, case: Case) -> float:
-    """The mean of what was measured, over algorithms and observations, in seconds."""
+    """The mean over algorithms and observations, in seconds."""
     found = [
         arrivals.call_statistics(*metrics.times(contender))["imbalance"]
         for contender in measured.cells[case]["contenders"]
@@ -137,7 +137,7 @@ def gains(measured: Measured) -> Iterator[Sketch]:
         yield Sketch(
             drawing,
             f"gains-{sketches.slug(pattern)}",
-            f"Against the MPI's own choice{sketches.described(measured, pattern)}",
+            f"Compared with the native algorithm{sketches.described(measured, pattern)}",
             "Over all sizes, ranks and distributions: a box has the middle half of the cases, the line is "
             "the median. At 0.5 an algorithm is twice as fast as native, at 2 half as fast.",
         )

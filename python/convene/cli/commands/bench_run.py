@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene bench run: measures one collective by several algorithms."""
+"""convene bench run: compares algorithms of one collective."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -21,17 +21,17 @@ from convene.cli.measurements import Conditions, Files, Sampling, choose_type
 from convene.cli.options import Collective, Json, Launch, check_word, complete, refuse
 from convene.mpi import settings
 
-HELP = """Measures a collective: Convene's algorithms and native ones, interleaved in one run.
+HELP = """Measures a collective: compares Convene's and native algorithms in one run.
 
-One observation is a batch of calls after two barriers and lasts as long as on the slowest rank; every \
+An observation is a batch of calls after two barriers; its time is that of the slowest rank. Every \
 repetition takes one observation of each algorithm, in random order. Results are checked.
 
-With --arrivals, an observation is one call that ranks enter as late as the pattern says; the balanced \
-case is always measured beside it.
+With --arrivals, an observation is one call, which each rank enters with the delay of the pattern. The \
+balanced case is always measured too.
 
-The table has medians (or means, by --metric) with 95 % confidence intervals (bootstrap), and ratios: below \
-1 is faster than the reference. native is what the MPI does by itself; mpi:NAME is one of its algorithms, \
-where the MPI lets it be chosen.
+The table shows medians (or means, depending on --metric) with 95 % confidence intervals (bootstrap), and \
+ratios: below 1 is faster than the reference. native is the algorithm that the MPI selects; mpi:NAME is one \
+of its algorithms by name, if the MPI allows the choice.
 
 [bold]Examples[/bold]
 
@@ -50,7 +50,7 @@ where the MPI lets it be chosen.
 
 
 def complete_contenders(context: typer.Context, incomplete: str) -> list[str]:
-    """The last name of a list, or the forecasts behind its @."""
+    """Completes the last name of a list, or the forecast after its @."""
     begun, at, _ = incomplete.rpartition("@")
     if not at or "," in incomplete[len(begun) :]:
         return completion.complete_algorithms(context, incomplete)
@@ -63,27 +63,27 @@ def complete_metric(incomplete: str) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison: algorithms, references, and what counts."""
+    """Comparison: algorithms, references, metric."""
 
     algorithms: Annotated[
         str,
         typer.Option(
             metavar="all|LIST",
-            help="Such as ring,sparbit; all: Convene's that can run on so many ranks. One that uses "
-            "forecasts receives those of --arrivals: clairvoyant@truth, @average (of the last five) or "
-            "@mirrored (a wrong one).",
+            help="Algorithms, as in ring,sparbit; all: Convene's algorithms that support this number of "
+            "ranks. A suffix passes a forecast of --arrivals: clairvoyant@truth, @average (of the last "
+            "five calls) or @mirrored (a wrong one).",
             autocompletion=complete_contenders,
         ),
     ] = "all"
     against: Annotated[
-        str, typer.Option(metavar="LIST", help="References of the ratios, such as native,mpi:ring.")
+        str, typer.Option(metavar="LIST", help="References of the ratios, as in native,mpi:ring.")
     ] = NATIVE
     metric: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Value of an observation: {', '.join(METRICS)}. Default: max, the "
-            "slowest rank's time; with --arrivals elapsed, the time from arrival to exit, mean of all ranks.",
+            help=f"Value of an observation: {', '.join(METRICS)}. Default: max, the time of the slowest "
+            "rank; with --arrivals: elapsed, the mean over ranks of the time from arrival to exit.",
             autocompletion=complete_metric,
         ),
     ] = None
@@ -97,27 +97,30 @@ class Calls:
         str,
         typer.Option(
             metavar="LIST",
-            help="Bytes per block, or of the vector (bcast, reductions): 8,64,4KiB or, doubling, 8:1MiB; "
-            "8:1MiB:4 takes steps of 4.",
+            help="Bytes per block (bcast, reductions: of the vector): a list 8,64,4KiB or a range 8:1MiB, "
+            "which doubles; 8:1MiB:4 multiplies by 4.",
         ),
     ] = "8:1MiB:4"
     arrivals: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help=f"Patterns of late ranks: {completion.arrival_forms()}.",
+            help=f"Arrival patterns: {completion.arrival_forms()}.",
             autocompletion=completion.complete_arrivals,
         ),
     ] = BALANCED
     distributions: Annotated[
-        str, typer.Option(metavar="LIST", help=f"Sizes of unequal blocks: {', '.join(DISTRIBUTIONS)}.")
+        str,
+        typer.Option(
+            metavar="LIST", help=f"Distributions of unequal block sizes: {', '.join(DISTRIBUTIONS)}."
+        ),
     ] = "regular"
     item_type: Annotated[
         str | None,
         typer.Option(
             "--type",
             metavar="|".join(TYPES),
-            help="Type of the items. Default: byte; of reductions double.",
+            help="Type of the items. Default: byte; for reductions double.",
             autocompletion=complete(TYPES),
         ),
     ] = None
@@ -130,35 +133,35 @@ class Calls:
             autocompletion=complete(OPERATIONS),
         ),
     ] = "sum"
-    root: Annotated[int, typer.Option(min=0, help="Root, for collectives that have one.")] = 0
+    root: Annotated[int, typer.Option(min=0, help="Root rank of a rooted collective.")] = 0
 
 
 def parse_distributions(collective: str, text: str) -> list[str]:
-    names = [check_word("a distribution", part.strip(), DISTRIBUTIONS) for part in text.split(",")]
+    names = [check_word("--distributions", part.strip(), DISTRIBUTIONS) for part in text.split(",")]
     if collective not in collectives.IRREGULAR and names != ["regular"]:
         raise RequestError(
-            f"{collective} has blocks of equal size; only {', '.join(collectives.IRREGULAR)} have "
-            "--distributions"
+            f"{collective} has blocks of equal size; --distributions is for "
+            f"{', '.join(collectives.IRREGULAR)}"
         )
     return list(dict.fromkeys(names))
 
 
 def refuse_idle(context: typer.Context, collective: str, calls: Calls, conditions: Conditions) -> None:
-    """Refuses options that would change nothing."""
+    """Refuses options without effect."""
     if not _core.is_rooted(collective):
         refuse(context, ["root"], f"{collective}, which has no root")
     if collective not in collectives.REDUCTIONS:
-        refuse(context, ["operation"], f"{collective}, which does not combine items")
+        refuse(context, ["operation"], f"{collective}, which has no operator")
     if collective in collectives.WITHOUT_SIZES:
         refuse(context, ["sizes", "item_type"], f"{collective}, which carries no data")
     if calls.arrivals != BALANCED:
-        refuse(context, ["batch"], "--arrivals, where one call is one observation")
+        refuse(context, ["batch"], "--arrivals, which measures single calls")
     for is_single, what in (
         (conditions.sync == "window", "--sync window"),
         (conditions.cache == "cold", "--cache cold"),
     ):
         if is_single:
-            refuse(context, ["batch"], f"{what}, where one call is one observation")
+            refuse(context, ["batch"], f"{what}, which measures single calls")
     if conditions.sync == "barrier":
         refuse(context, ["window"], "--sync barrier, which has no deadlines")
 
@@ -168,7 +171,7 @@ def run(
     context: typer.Context,
     collective: Collective,
     procs: Annotated[
-        str, typer.Option("-n", "--procs", metavar="LIST", help="Number of ranks: 8, or 2,4,8.")
+        str, typer.Option("-n", "--procs", metavar="LIST", help="Numbers of ranks, as in 8 or 2,4,8.")
     ],
     compared: Compared,
     calls: Calls,

@@ -13,10 +13,10 @@ from convene.cluster import launch, lifecycle, rates, tools
 from convene.cluster.state import MOST_NODES, Cluster, Shape, as_json, check_name, find, host_of, known, load
 from convene.run.processes import execute
 
-HELP = """Emulates several nodes on one Linux machine, for real runs of MPI programs over a network.
+HELP = """Emulates several nodes on one Linux machine, to run MPI programs over a network.
 
-A node has its own network, host name, shared memory and semaphores; files, memory and cores are the \
-machine's. Links between nodes get a rate and a delay. Needs root.
+A node has its own network, host name, shared memory and semaphores. All nodes share the machine's files, \
+memory and cores. Links between nodes may have a rate and a delay. Needs root.
 
 [bold]Examples[/bold]
 
@@ -31,8 +31,8 @@ machine's. Links between nodes get a rate and a delay. Needs root.
 
 UP_HELP = """Creates a cluster: nodes n0, n1, … on one switch.
 
-A rate limits each node's link both ways. A delay is one way, from one node to another; with groups, as \
-if racks, messages between them take --group-delay more.
+--rate limits each node's link in both directions. --delay is added to each message, one way. --groups \
+divides the nodes into racks; --group-delay is added to messages between them.
 
 [bold]Examples[/bold]
 
@@ -43,9 +43,9 @@ if racks, messages between them take --group-delay more.
   convene cluster up --nodes 8 --groups 2 --delay 200us --group-delay 1ms --name racks
 """
 
-RUN_HELP = """Runs a command in a node; launchers of MPI programs find all nodes by themselves.
+RUN_HELP = """Runs a command in a node; MPI launchers started there use all nodes.
 
-The exit status is the command's. With --nodes it creates a cluster for this one command, and ends it \
+The exit status is that of the command. With --nodes, creates a cluster for this command and removes it \
 afterwards.
 
 [bold]Examples[/bold]
@@ -57,7 +57,7 @@ afterwards.
   convene cluster run --on 1 -- ip address
 """
 
-STATUS_HELP = """Lists clusters, and the number of programs that run in them.
+STATUS_HELP = """Lists the clusters with the number of programs that run in them.
 
 [bold]Examples[/bold]
 
@@ -66,7 +66,7 @@ STATUS_HELP = """Lists clusters, and the number of programs that run in them.
   convene cluster status --json
 """
 
-DOWN_HELP = """Ends a cluster, with all that runs in it, and nothing else.
+DOWN_HELP = """Removes a cluster, and ends the programs that run in it.
 
 [bold]Examples[/bold]
 
@@ -85,24 +85,22 @@ def complete_name(incomplete: str) -> list[str]:
 Name = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="Name of the cluster; several may be up.", autocompletion=complete_name
+        metavar="NAME", help="Name of the cluster; several may exist.", autocompletion=complete_name
     ),
 ]
 
-Slots = Annotated[
-    int, typer.Option(min=1, max=256, metavar="N", help="Ranks that a launcher puts on each node.")
-]
+Slots = Annotated[int, typer.Option(min=1, max=256, metavar="N", help="Ranks per node, for launchers.")]
 
 Rate = Annotated[
     str | None,
-    typer.Option(metavar="RATE", help="Rate of each node's link, such as 200mbit. Default: unlimited."),
+    typer.Option(metavar="RATE", help="Rate of each node's link, such as 200mbit. Default: no limit."),
 ]
 
-Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Delay of one way, such as 500us.")]
-
-Groups = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Divide the nodes into groups, in their order.")
+Delay = Annotated[
+    str | None, typer.Option(metavar="TIME", help="One-way delay of each message, such as 500us.")
 ]
+
+Groups = Annotated[int, typer.Option(min=1, metavar="N", help="Number of groups (racks) of nodes.")]
 
 GroupDelay = Annotated[
     str | None, typer.Option(metavar="TIME", help="Additional delay between groups, such as 1ms.")
@@ -113,9 +111,9 @@ def make_shape(
     nodes: int, slots: int, rate: str | None, delay: str | None, groups: int, group_delay: str | None
 ) -> Shape:
     if groups > nodes:
-        raise RequestError(f"{nodes} nodes cannot be divided into {groups} groups; take fewer --groups")
+        raise RequestError(f"--groups {groups} exceeds the number of nodes, {nodes}; try fewer groups")
     if (groups > 1) != (group_delay is not None):
-        raise RequestError("--groups and --group-delay belong together: write both, or neither")
+        raise RequestError("--groups and --group-delay are used together; give both or neither")
     return Shape(
         nodes,
         slots,
@@ -131,7 +129,7 @@ def links_text(shape: Shape) -> str:
     parts += [f"{text.seconds_text(shape.delay)} one way"] if shape.delay else []
     if shape.groups > 1:
         parts.append(f"{text.seconds_text(shape.group_delay)} more between {shape.groups} groups")
-    return ", ".join(parts) or "as fast as the machine"
+    return ", ".join(parts) or "without limit"
 
 
 def up(
@@ -156,7 +154,9 @@ def run(
         list[str],
         typer.Argument(metavar="-- COMMAND...", help="Command, such as a launcher with its program."),
     ],
-    on: Annotated[int, typer.Option(min=0, metavar="NODE", help="Node in which the command runs.")] = 0,
+    on: Annotated[
+        int, typer.Option(min=0, metavar="NODE", help="Number of the node in which the command runs.")
+    ] = 0,
     name: Name = "default",
     nodes: Annotated[
         int | None,
@@ -166,7 +166,7 @@ def run(
             min=2,
             max=MOST_NODES,
             metavar="N",
-            help="Create a cluster for this command alone.",
+            help="Create a cluster of N nodes for this command only.",
         ),
     ] = None,
     slots: Slots = 1,
@@ -180,7 +180,7 @@ def run(
         with lifecycle.temporary(f"run-{os.getpid()}", shape) as own:
             status = run_in(own, on, command)
     elif slots != 1 or rate or delay or groups != 1 or group_delay:
-        raise RequestError("--slots, --rate, --delay and groups are for a new cluster: say --nodes, too")
+        raise RequestError("--slots, --rate, --delay and --groups are for a new cluster; add --nodes")
     else:
         status = run_in(find(check_name(name)), on, command)
     raise typer.Exit(status)
@@ -189,7 +189,7 @@ def run(
 def run_in(where: Cluster, node: int, command: list[str]) -> int:
     if node >= where.shape.nodes:
         raise RequestError(
-            f"--on {node}: the cluster '{where.name}' has the nodes 0 to {where.shape.nodes - 1}"
+            f"--on {node} is out of range: the cluster '{where.name}' has nodes 0 to {where.shape.nodes - 1}"
         )
     tools.check_root()
     environment = {**os.environ, **launch.variables(where)}
@@ -206,24 +206,24 @@ def status(json: options.Json = False) -> None:
     for each in clusters:
         shape = each.shape
         programs = str(each.processes()) if each.is_up else "0"
-        state = "up" if each.is_complete else "not complete"
-        state = state if each.is_up else "ended; 'down' removes what is left"
+        state = "up" if each.is_complete else "incomplete"
+        state = state if each.is_up else "ended; remove it with 'convene cluster down'"
         table.add_row(each.name, str(shape.nodes), str(shape.slots), programs, links_text(shape), state)
     console.make().print(table if clusters else "no cluster is up")
 
 
 def down(
     name: Name = "default",
-    every: Annotated[bool, typer.Option("--all", help="End all clusters.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Remove all clusters.")] = False,
 ) -> None:
     for each in known() if every else [check_name(name)]:
         found = load(each)
         if found is None:
-            console.make(error=True).print(f"there is no cluster '{each}'; nothing to do")
+            console.make(error=True).print(f"there is no cluster '{each}'")
             continue
         tools.check_root()
         lifecycle.remove(found)
-        console.make().print(f"{each}: ended")
+        console.make().print(f"{each}: removed")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene info: this machine, its MPIs, and what decides here, on one page."""
+"""convene info: this machine, its MPIs and the wisdom files on one page."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -18,8 +18,8 @@ from convene.info.machine import Machine
 from convene.info.mpis import FoundMpi, ProgramFacts
 from convene.tune import wisdom_files
 
-HELP = """Prints one page for a ticket: this machine, its MPIs and the library for each, what is possible \
-here, and the wisdom in force.
+HELP = """Prints one page for a support ticket: this machine, its MPIs with the drop-in library of each, and \
+the wisdom in use.
 
 [bold]Examples[/bold]
 
@@ -45,7 +45,7 @@ def facts_of(found: Machine) -> list[tuple[str, str]]:
 
 
 def wisdom_in_force() -> list[tuple[str, str]]:
-    """Files that the library reads, and how many entries are of this processor, by MPI."""
+    """Wisdom files that the library reads, with the number of entries for this processor, by MPI."""
     place = machine.read().processor
     rows = []
     for path in wisdom_files.search_path():
@@ -76,7 +76,7 @@ def mpi_table(found: list[FoundMpi]) -> Table:
 def page(output: Console, found: Machine, stacks: list[FoundMpi], program: ProgramFacts | None) -> None:
     output.print(f"Convene {__version__}\n")
     output.print(grid("Machine", facts_of(found)))
-    output.print(mpi_table(stacks) if stacks else "No MPI launcher is found.")
+    output.print(mpi_table(stacks) if stacks else "No MPI launcher found.")
     output.print(grid("Wisdom", wisdom_in_force()))
     if program:
         output.print(
@@ -92,9 +92,14 @@ def page(output: Console, found: Machine, stacks: list[FoundMpi], program: Progr
 
 
 def info(
-    program: Annotated[str | None, typer.Argument(metavar="[PROGRAM]", help="An MPI program.")] = None,
+    program: Annotated[
+        str | None, typer.Argument(metavar="[PROGRAM]", help="MPI program to inspect.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Write the page as a picture.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE.svg", help="Write the page as a picture; FILE ends in .svg."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene kernel: what the communication of a computational kernel costs."""
+"""convene kernel: communication costs of computational kernels."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +20,15 @@ from convene.model.platform_files import NONE, PlatformFile
 
 HELP = """Predicts the communication cost of computational kernels under τ-Lop.
 
-summa: a matrix multiplication, for any partition. LAYOUT has a line for each process, its node first (a \
-FuPerMod configuration); PARTITION one for each column of rectangles: its width in blocks, then process and \
-height of each rectangle from the top, as in 149: 4 139, 5 117. Sizes in the expression are blocks.
+summa is a matrix multiplication with any partition. LAYOUT has a line for each process, which begins with \
+its node (a FuPerMod configuration). PARTITION has a line for each column of rectangles: its width in \
+blocks, then process and height of each rectangle from the top, as in 149: 4 139, 5 117. Sizes in the \
+expression are blocks.
 
-shared_bcast, shared_reduce, in_situ_reduce: collectives within a node that move data through shared memory, \
-for -p processes and --segments segments.
+shared_bcast, shared_reduce and in_situ_reduce are collectives of -p processes of one node through shared \
+memory, with --segments segments.
 
-With a platform, the output has a time.
+The output is an expression; with --platform, also a time.
 
 [bold]Examples[/bold]
 
@@ -48,7 +49,7 @@ MOST_BYTES = (1 << 32) - 1
 
 
 def relation(first: Kernel, second: Kernel) -> tuple[str, bool]:
-    """How two costs relate, and whether that holds only where the network is no faster than memory."""
+    """The relation of two costs, and whether it holds only if the network is no faster than memory."""
     for farther_is_slower in (False, True):
         found = _core.compare_summa(first.request, second.request, farther_is_slower)
         if found != "?":
@@ -58,8 +59,8 @@ def relation(first: Kernel, second: Kernel) -> tuple[str, bool]:
 
 def relation_text(found: tuple[str, bool]) -> str:
     if found[0] == "?":
-        return "which one costs more depends on the machine"
-    where = "where the network is no faster than memory" if found[1] else "on every machine"
+        return "the machine determines which one costs more"
+    where = "if the network is no faster than memory" if found[1] else "on every machine"
     return f"the first {found[0]} the second, {where} (transfers only, without overheads)"
 
 
@@ -69,10 +70,13 @@ class Summa:
 
     compare: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(metavar="LAYOUT PARTITION", help="Which one costs more, where that can be decided."),
+        typer.Option(
+            metavar="LAYOUT PARTITION",
+            help="Prove which of two partitions costs more on every machine, if that can be decided.",
+        ),
     ] = None
     block: Annotated[
-        str, typer.Option(metavar="B", help="A block has B rows of B numbers of double precision.")
+        str, typer.Option(metavar="B", help="Size of a block, in rows and columns of doubles.")
     ] = "64"
 
 
@@ -83,32 +87,36 @@ class Shared:
     procs: Annotated[str | None, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")] = (
         None
     )
-    degree: Annotated[str, typer.Option(metavar="G", help="shared_bcast: children in the tree.")] = "2"
+    degree: Annotated[str, typer.Option(metavar="G", help="shared_bcast: degree of the tree.")] = "2"
     segments: Annotated[
-        str, typer.Option(metavar="K", help="Number of segments: shared_bcast, and times.")
+        str, typer.Option(metavar="K", help="Number of segments, for shared_bcast and for times.")
     ] = "4"
-    segment: Annotated[str, typer.Option(metavar="SIZE", help="Bytes of a segment, for times.")] = "8KiB"
+    segment: Annotated[str, typer.Option(metavar="SIZE", help="Size of a segment, for times.")] = "8KiB"
 
 
 @grouped
 def run(
     context: typer.Context,
     kernel: Annotated[
-        str, typer.Argument(metavar="KERNEL", help="|".join(KERNELS), autocompletion=complete(KERNELS))
+        str,
+        typer.Argument(
+            metavar="KERNEL", help=f"Kernel: {', '.join(KERNELS)}.", autocompletion=complete(KERNELS)
+        ),
     ],
     summa: Summa,
     shared: Shared,
     layout: Annotated[
-        Path | None, typer.Argument(metavar="[LAYOUT", help="summa: node of each process.")
+        Path | None, typer.Argument(metavar="[LAYOUT", help="summa: file with the node of each process.")
     ] = None,
     partition: Annotated[
-        Path | None, typer.Argument(metavar="PARTITION]", help="summa: rectangles of each process.")
+        Path | None,
+        typer.Argument(metavar="PARTITION]", help="summa: file with the rectangles of each process."),
     ] = None,
     platform: Annotated[
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Platform with the parameters, for a time.",
+            help="Platform with the model parameters, for times.",
             autocompletion=platform_files.complete,
         ),
     ] = None,
@@ -128,7 +136,7 @@ def run(
         idle = ["compare", "block"] if kernel == "shared_bcast" else ["compare", "block", "degree"]
         refuse(context, idle, kernel)
         if layout is not None or shared.procs is None:
-            raise RequestError(f"{kernel} takes no files, but a number of processes: -p 8")
+            raise RequestError(f"{kernel} needs -p PROCESSES, as in -p 8, and no files")
         found = shared_cost(kernel, shared.procs, shared, file, latex)
     if json:
         console.print_json(found)
@@ -137,7 +145,7 @@ def run(
 
 
 class Compared(SummaCost, total=False):
-    """With the relation to a second kernel."""
+    """Cost with the relation to a second kernel."""
 
     relation: str
     if_memory_is_faster: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene list: the catalogue."""
+"""convene list: the catalogue of algorithms."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from convene.base.core_types import Algorithm, Parameter
 from convene.catalogue import algorithms, collectives
 from convene.cli import completion, options
 
-HELP = """Lists the catalogue: algorithms with source, requirements, rounds and parameters.
+HELP = """Lists the algorithms with their sources, requirements, rounds and parameters.
 
 [bold]Examples[/bold]
 
@@ -25,10 +25,10 @@ HELP = """Lists the catalogue: algorithms with source, requirements, rounds and 
   convene list allgather --json
 """
 
-LEARNS = {
+ARRIVAL_SOURCES = {
     "none": "",
     "forecast": "; uses a forecast of arrivals",
-    "messages": "; learns of arrivals by its own messages",
+    "messages": "; exchanges arrivals as it runs",
 }
 
 REQUIREMENTS = {"none": "any P", "even": "even P", "power_of_two": "P = 2^k"}
@@ -40,7 +40,7 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _usage(algorithm: Algorithm) -> str:
-    """The algorithm's name, with the names of its parts where it is composed of others."""
+    """The algorithm's name; for a composition with the names of its parts."""
     parts = ",".join(part["name"].upper() for part in algorithm["parts"])
     return f"{algorithm['name']}({parts})" if parts else algorithm["name"]
 
@@ -48,15 +48,15 @@ def _usage(algorithm: Algorithm) -> str:
 def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None:
     needs = REQUIREMENTS.get(algorithm["requirement"], algorithm["requirement"])
     if algorithm["parts"]:
-        needs = "what its parts need, and the nodes of ranks"
+        needs = "requirements of its parts, and the mapping of ranks to nodes"
     if algorithm["shares_memory"]:
         needs += " on one node"
     if algorithm["commutative_only"]:
         needs += ", a commutative operator"
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
-    learns = LEARNS[algorithm["learns"]]
-    output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{learns}{only}")
+    source = ARRIVAL_SOURCES[algorithm["arrival_source"]]
+    output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{source}{only}")
     parts = [
         f"{part['name'].upper()}, of {part['collective']}, default {part['default']}: {part['summary']}"
         for part in algorithm["parts"]
@@ -68,7 +68,7 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
 
 
 def _print(names: list[str]) -> None:
-    """The algorithms under the collectives that they serve; `native`, which serves all, once."""
+    """Prints the algorithms by collective, and the native ones once."""
     output = console.make()
     for served in collectives.families(names).values():
         output.print(f"Algorithms of {' and '.join(served)}", style="bold")
@@ -96,7 +96,9 @@ def list_algorithms(
 ) -> None:
     names = [collectives.check_collective(collective)] if collective else _core.collectives()
     if json:
-        console.print_json(algorithms.known_algorithms(names))
+        known = algorithms.known_algorithms(names)
+        # "learns" is the name of arrival_source before 0.2; scripts may read it for one more release.
+        console.print_json([{**each, "learns": each["arrival_source"]} for each in known])
     else:
         _print(names)
 

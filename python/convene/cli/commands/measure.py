@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene measure: the parameters of models, on this machine and its MPI."""
+"""convene measure: fits model parameters for this machine and its MPI."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,10 +20,10 @@ from convene.mpi.processes import RunError
 
 HELP = """Fits model parameters for this machine: Hockney, LogGP, LogfP, PLogP, log_nP, τ-Lop.
 
-It measures messages alone, in bursts and side by side, sends and delayed receives, copies and reductions; \
-sizes are denser where times bend. Every parameter has a 95 % interval (bootstrap over rounds).
+It measures single, consecutive and concurrent messages, delayed receives, copies and reductions. Sizes are \
+denser where the slope of the time changes. Every parameter has a 95 % interval (bootstrap over rounds).
 
-Take at most as many ranks as there are cores: with more, the parameters are those of oversubscription.
+Use at most as many ranks as there are cores; otherwise the parameters are those of an oversubscribed machine.
 
 [bold]Examples[/bold]
 
@@ -37,25 +37,25 @@ Take at most as many ranks as there are cores: with more, the parameters are tho
 MOST_PROCS = 1 << 12
 OUT_OF_CACHE = 1 << 27
 
-# Collectives that the measuring program can call.
+# Collectives that the measuring program supports.
 MEASURED = ("allgather", "alltoall", "bcast", "gather", "scatter")
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files: what is written."""
+    """Files: output."""
 
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PLATFORM.json", help="Write the platform file.")
     ] = None
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write pictures of the fits into this directory.")
+        Path | None, typer.Option(metavar="DIR", help="Write plots of the fits into this directory.")
     ] = None
     raw_output: Annotated[
-        Path | None, typer.Option("--raw", metavar="FILE.json", help="Write every observation.")
+        Path | None, typer.Option("--raw", metavar="FILE.json", help="Write all observations to this file.")
     ] = None
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the platform. Default: the file's.")
+        str | None, typer.Option(metavar="NAME", help="Name of the platform. Default: the name of the file.")
     ] = None
 
     def check(self) -> None:
@@ -66,7 +66,7 @@ class Files:
                 self.plots.mkdir(exist_ok=True)
             except OSError as error:
                 raise RequestError(
-                    f"there is no directory {self.plots} for --plots: {error.strerror}"
+                    f"cannot create the directory --plots {self.plots}: {error.strerror}"
                 ) from None
 
     def name_of(self, raw: Observed) -> str:
@@ -84,22 +84,25 @@ class Effort:
     """Effort: observations, sizes, time."""
 
     quick: Annotated[
-        bool, typer.Option("--quick", help="Measure for seconds, up to 1 MiB, with wider intervals.")
+        bool, typer.Option("--quick", help="Measure for a few seconds, up to 1 MiB, with wider intervals.")
     ] = False
-    rounds: Annotated[int | None, typer.Option(min=5, help="Observations of each point.")] = None
+    rounds: Annotated[int | None, typer.Option(min=5, help="Number of observations of each point.")] = None
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this time, but not before 10 rounds; 0: never.")
+        float | None,
+        typer.Option(
+            min=0, help="Stop after this time, but not before 10 observations of each point; 0: no limit."
+        ),
     ] = None
     largest: Annotated[str | None, typer.Option(metavar="SIZE", help="Largest message.")] = None
     out_of_cache: Annotated[
         bool,
-        typer.Option("--out-of-cache", help="Use memory that is in no cache, not the same buffers again."),
+        typer.Option("--out-of-cache", help="Use buffers that are in no cache."),
     ] = False
     fit_to: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Fit τ-Lop's L to these as well, by least squares: bcast=binomial,allgather=ring.",
+            help="Fit τ-Lop's L also to these algorithms, by least squares: bcast=binomial,allgather=ring.",
         ),
     ] = None
 
@@ -124,7 +127,7 @@ def run(
     json: Json = False,
 ) -> None:
     if not 2 <= procs <= MOST_PROCS:
-        raise RequestError(f"-n must be from 2 to {MOST_PROCS}, not {procs}: a message has two ends")
+        raise RequestError(f"-n {procs} is out of range; give 2 to {MOST_PROCS} ranks")
     files.check()
     request = effort.request(procs)
     try:
@@ -145,27 +148,24 @@ def run(
 
 
 def with_collectives(request: measurement.Request, text: str) -> measurement.Request:
-    """The request with these algorithms on all its ranks, at some sizes up to half of the largest message."""
+    """Adds these algorithms to the request, on all ranks, with sizes up to half of the largest message."""
     uses = parsing.split_names(text)
     for use in uses:
         collective, equals, algorithm = use.partition("=")
         if not equals or collective not in MEASURED:
             raise RequestError(
-                f"--fit-to '{use}' is no use of {', '.join(MEASURED)}; write it as in bcast=binomial"
+                f"invalid --fit-to '{use}'; give COLLECTIVE=ALGORITHM, as in bcast=binomial, with one of "
+                f"{', '.join(MEASURED)}"
             )
         selection.check_contender(collective, request.procs, algorithm)
         if _core.shares_memory(collective, algorithm):
-            raise RequestError(
-                f"--fit-to '{use}': it sends no messages, whose transfers are fitted; name another algorithm"
-            )
+            raise RequestError(f"--fit-to '{use}' sends no messages to fit; name another algorithm")
         if algorithm == selection.NATIVE:
-            raise RequestError(
-                f"--fit-to '{use}': what the MPI does by itself has no model; name an algorithm"
-            )
+            raise RequestError(f"--fit-to '{use}': native algorithms have no model; name another algorithm")
     sizes = [1 << i for i in range(6, 31, 3) if 1 << i <= request.effort.largest // 2]
     if not sizes:
         raise RequestError(
-            "--fit-to needs sizes up to half of --largest, from 64 bytes on; take --largest 128"
+            "--fit-to needs --largest 128 or more: it uses sizes from 64 bytes to half of --largest"
         )
     return replace(
         request,
@@ -179,7 +179,7 @@ def with_collectives(request: measurement.Request, text: str) -> measurement.Req
 def check_largest(text: str) -> int:
     size = _core.size(text)
     if not 64 <= size <= 1 << 30:
-        raise RequestError(f"--largest must be from 64 bytes to 1 GiB, not {text}")
+        raise RequestError(f"--largest {text} is out of range; give 64 bytes to 1 GiB")
     return size
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene predict: what algorithms cost under a model, as times or as an expression."""
+"""convene predict: costs of algorithms under a model, as times or as expressions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +20,11 @@ from convene.model.prediction import HOP_BYTES, Setting
 
 MODELS = "\n\n".join(f"  {model['name']:<8} {model['summary']}" for model in _core.cost_models())
 
-HELP = f"""Predicts the costs of algorithms on a platform, from their schedules.
+HELP = f"""Predicts the costs of algorithms on a platform with a cost model, from their schedules.
 
-The model hop_bytes is not a time, but bytes times the distance between nodes. A platform is one that comes \
-with Convene, or a file. Parameters of the sources are partly assumed; the output says which.
+A platform is a file of model parameters: one that comes with Convene, or the output of convene measure. The \
+output lists parameters that are assumed. The model hop_bytes is not a time: it sums bytes times distance \
+between nodes.
 
 [bold]Models[/bold]
 
@@ -65,22 +66,24 @@ class Place:
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Platform with the parameters: one that comes with Convene, or a file.",
+            help="Platform with the model parameters: a name or a file.",
             autocompletion=platform_files.complete,
         ),
     ] = None
     nodes: Annotated[
-        str | None, typer.Option(metavar="N", help="Number of nodes; each has as many cores as are needed.")
+        str | None, typer.Option(metavar="N", help="Number of nodes, with as many cores as needed.")
     ] = None
     machine: Annotated[
         str | None,
-        typer.Option(metavar="MACHINE", help='As in "node:4 core:8". Default: the platform\'s own.'),
+        typer.Option(
+            metavar="MACHINE", help='Machine, as in "node:4 core:8". Default: that of the platform.'
+        ),
     ] = None
     mapping: Annotated[
         str,
         typer.Option(
             metavar="sequential|cyclic|LIST",
-            help="Mapping of ranks; 0,0,1,1 lists nodes.",
+            help="Mapping of ranks to nodes; 0,0,1,1 names the node of each rank.",
             autocompletion=complete(MAPPINGS),
         ),
     ] = "sequential"
@@ -96,7 +99,7 @@ class Calls:
             "-a",
             "--algorithms",
             metavar="LIST",
-            help="As in 'ring,sparbit;send=packed'.",
+            help="Algorithms, as in 'ring,sparbit;send=packed'.",
             autocompletion=completion.complete_algorithms,
         ),
     ] = "all"
@@ -109,45 +112,50 @@ class Calls:
         typer.Option(
             "--bytes",
             metavar="SIZES",
-            help="Bytes per block (bcast, reduce, allreduce, scan: of the vector), as in 8,4KiB or 8:1MiB.",
+            help="Bytes per block (bcast, reduce, allreduce, scan: of the vector): a list 8,4KiB or a range "
+            "8:1MiB, which doubles.",
         ),
     ] = DEFAULT_SIZES
-    root: Annotated[str | None, typer.Option(metavar="R", help="Root, for collectives that have one.")] = None
+    root: Annotated[str | None, typer.Option(metavar="R", help="Root rank of a rooted collective.")] = None
     packed: Annotated[
         bool,
         typer.Option(
             "--packed",
-            help="Data is not contiguous, as with a vector type: add τ-Lop's p for packing and unpacking.",
+            help="Assume non-contiguous data: add τ-Lop's p(m) for packing and unpacking.",
         ),
     ] = False
 
 
 @dataclass(frozen=True)
 class Views:
-    """Views: what is shown instead of a table of costs."""
+    """Views: output in place of the table of costs."""
 
     show_winners: Annotated[
-        bool, typer.Option("--winners", help="The cheapest algorithm for each number of processes and size.")
+        bool,
+        typer.Option("--winners", help="Show the cheapest algorithm for each number of processes and size."),
     ] = False
     show_crossovers: Annotated[
-        bool, typer.Option("--crossovers", help="The sizes at which the cheapest algorithm changes.")
+        bool, typer.Option("--crossovers", help="Show the sizes at which the cheapest algorithm changes.")
     ] = False
     show_tuned: Annotated[
-        bool, typer.Option("--tune", help="Each algorithm with its best parameters, size by size.")
+        bool, typer.Option("--tune", help="Show each algorithm with its best parameters for each size.")
     ] = False
     show_mappings: Annotated[
         bool,
         typer.Option(
-            "--mappings", help="The cost of the sequential and the cyclic mapping, and of --mapping."
+            "--mappings", help="Compare the sequential and the cyclic mapping, and that of --mapping."
         ),
     ] = False
     expression: Annotated[
-        bool, typer.Option("--expression", help="τ-Lop's cost as an expression; needs no platform.")
+        bool,
+        typer.Option("--expression", help="Show the cost under τ-Lop as an expression; needs no platform."),
     ] = False
     compare: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            metavar="A B", help="Which costs more under τ-Lop on every machine, where that can be decided."
+            metavar="A B",
+            help="Prove which of two algorithms costs more under τ-Lop on every machine, if that can be "
+            "decided.",
         ),
     ] = None
     latex: Annotated[bool, typer.Option("--latex", help="Write the expression for LaTeX.")] = False
@@ -155,8 +163,8 @@ class Views:
         str | None,
         typer.Option(
             metavar="WORDS",
-            help="For expressions: copy_in_copy_out, zero_copy, buffered or segments in memory; "
-            "copies or rdma in the network.",
+            help="Transport of messages in expressions: copy_in_copy_out, zero_copy, buffered or segments in "
+            "memory; copies or rdma in the network.",
         ),
     ] = None
 
@@ -175,16 +183,16 @@ class Views:
         }
         given = [option for option, is_wanted in wanted.items() if is_wanted]
         if len(given) > 1:
-            raise RequestError(f"{' and '.join(given)} show different things; take one of them")
+            raise RequestError(f"{' and '.join(given)} are different views; give one of them")
         if has_schedules and (self.show_winners or self.show_tuned or self.compare):
             raise RequestError(
-                f"--schedule does not go with {given[0]}, which is about algorithms; leave it out"
+                f"--schedule cannot be combined with {given[0]}, which compares algorithms; leave it out"
             )
         if self.latex and not self.expression:
             raise RequestError("--latex is for --expression")
         if self.transport and not self.is_symbolic:
             raise RequestError(
-                "--transport is for --expression and --compare; elsewhere the platform describes it"
+                "--transport is for --expression and --compare; otherwise the platform defines it"
             )
 
 
@@ -223,13 +231,13 @@ def make_setting(
 
 
 def show_symbolic(context: typer.Context, setting: Setting, calls: Calls, views: Views, json: bool) -> None:
-    """An expression, or the relation of two."""
+    """Shows an expression, or the relation of two."""
     shown = "--compare" if views.compare else "--expression"
-    refuse(context, ["model", "bytes"], f"{shown}, which is τ-Lop's for any size")
+    refuse(context, ["model", "bytes"], f"{shown}, which uses τ-Lop and any size")
     transport = parse_transport(views.transport)
     if views.compare:
-        refuse(context, ["packed"], "--compare, which is about transfers only")
-        refuse(context, ["algorithms"], "--compare, which names two")
+        refuse(context, ["packed"], "--compare, which considers transfers only")
+        refuse(context, ["algorithms"], "--compare, which names two algorithms")
         prediction_output.print_comparison(setting, views.compare, transport, json)
         return
     specs = choose(setting, calls.algorithms)
@@ -239,7 +247,7 @@ def show_symbolic(context: typer.Context, setting: Setting, calls: Calls, views:
 def show_costs(
     context: typer.Context, settings: list[Setting], calls: Calls, views: Views, json: bool
 ) -> None:
-    """Costs, or what follows from them."""
+    """Shows costs, or a view of them."""
     setting, model = settings[-1], calls.model
     check_model(model, setting)
     if setting.collective == "barrier":
@@ -273,30 +281,32 @@ def chosen_view(views: Views) -> View | None:
 
 def check_model(model: str, setting: Setting) -> None:
     if setting.packed and model != "taulop":
-        raise RequestError(f"--packed is for --model taulop, which alone has a cost of packing, not {model}")
+        raise RequestError(f"--packed is for --model taulop; {model} has no cost of packing")
     known = [*_core.models(), HOP_BYTES]
     if model not in known:
         raise RequestError(_core.no_such("model", model, known))
     if setting.platform is NONE and model != HOP_BYTES:
         known = platform_files.names()
-        raise RequestError(f"a time needs parameters: --platform {'|'.join(known)}, or a file")
+        raise RequestError(
+            f"a prediction of times needs model parameters; give --platform {'|'.join(known)} or a file"
+        )
 
 
 def choose(setting: Setting, text: str) -> list[str]:
-    """The algorithms that were named, or all that can run, and the schedules from files; native ones have no
-    schedule."""
+    """The named algorithms, or all that support the number of ranks, and schedules from files. Native
+    algorithms have no schedule."""
     chosen = selection.choose_algorithms(setting.collective, setting.procs, text)
     for spec in chosen:
         if spec.startswith("mpi:") or spec == "native":
-            raise RequestError(f"Convene has no schedule of {spec}; leave it out")
+            raise RequestError(f"{spec} has no schedule to evaluate; leave it out")
     if not chosen:
-        raise RequestError("--algorithms names none")
+        raise RequestError("--algorithms is empty; name an algorithm")
     chosen += [schedule.file for schedule in setting.schedules]
-    return chosen  # hierarchical ones are refused where the models get their plan, with the nodes
+    return chosen  # hierarchical ones are refused later, when the nodes are known
 
 
 def parse_transport(text: str | None) -> tuple[str, str]:
-    """How messages travel in memory and in the network: "zero_copy", "rdma", "segments,rdma"."""
+    """Transports in memory and in the network: "zero_copy", "rdma", "segments,rdma"."""
     memory, network = "copy_in_copy_out", "copies"
     for word in (text or "").split(","):
         if word in ("copies", "rdma"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene report: a page about a measurement, or two side by side."""
+"""convene report: a page on one measurement, or two side by side."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +11,10 @@ from convene.base import console
 from convene.bench import metrics
 from convene.bench.files import read
 
-HELP = """Writes an HTML report of one measurement of convene bench, or of two side by side.
+HELP = """Writes an HTML report on one result of convene bench or simulate, or on two side by side.
 
-The page needs no network. It begins with a summary: what was measured, which algorithm was fastest, by how \
-much, and how certain that is. Figures and tables follow.
+The page is self-contained. It begins with a summary: what was measured, which algorithm was fastest, by how \
+much, and with which certainty. Figures and tables follow.
 
 [bold]Examples[/bold]
 
@@ -30,9 +30,9 @@ def check_output(path: Path, files: Path | None) -> None:
     if path.suffix != ".html":
         raise RequestError(f"-o {path} must end in .html")
     if not path.parent.is_dir():
-        raise RequestError(f"{path} cannot be written: there is no directory {path.parent}")
+        raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
     if files and files.exists() and not files.is_dir():
-        raise RequestError(f"--files {files} is no directory; name another one")
+        raise RequestError(f"--files {files} is not a directory; name another one")
 
 
 def names_of(paths: list[Path]) -> list[str]:
@@ -44,35 +44,40 @@ def names_of(paths: list[Path]) -> list[str]:
 def run(
     measurements: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE.json [FILE2.json]", help="Measurements of convene bench -o."),
+        typer.Argument(metavar="FILE.json [FILE2.json]", help="Files of convene bench or simulate with -o."),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE.html", help="The page; default: beside the first file."),
+        typer.Option(
+            "-o", "--output", metavar="FILE.html", help="Page to write. Default: beside the first file."
+        ),
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Value of an observation, in place of the measurement's: {', '.join(metrics.METRICS)}.",
+            help=f"Value of an observation: {', '.join(metrics.METRICS)}. Default: that of the file.",
         ),
     ] = None,
     files: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write every figure as SVG and PDF, every table as CSV."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Also write every figure as SVG and PDF, and every table as CSV, into this directory.",
+        ),
     ] = None,
 ) -> None:
-    # Matplotlib takes longer to load than other commands to run.
+    # Slow import of Matplotlib.
     from convene.bench.report import measured, pages
 
     if len(measurements) > 2:
-        raise RequestError(f"a report is of one or two measurements, not of {len(measurements)}")
+        raise RequestError(f"a report compares one or two files, not {len(measurements)}")
     page = output or measurements[0].with_suffix(".html")
     check_output(page, files)
     results = [read(path) for path in measurements]
     if len({result["collective"] for result in results}) > 1:
         raise RequestError(
-            "these are measurements of different collectives: "
+            "a report compares files of the same collective, not of "
             + " and ".join(str(result["collective"]) for result in results)
         )
     chosen = metrics.find_metric(metric or results[0].get("metric", "max"))
@@ -87,7 +92,7 @@ def run(
         try:
             files.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RequestError(f"--files {files} cannot be made: {error.strerror}") from None
+            raise RequestError(f"cannot create the directory --files {files}: {error.strerror}") from None
     console.write_file(page, pages.page(parts))
     said = f"report: {page}"
     if files:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene run: an unmodified program with Convene's algorithms.
+"""convene run: runs an unmodified program with Convene's algorithms.
 
-What takes long to load (NumPy, Matplotlib) is imported only for reports.
+Slow imports (NumPy, Matplotlib) happen only for reports.
 """
 
 import time
@@ -16,7 +16,7 @@ from convene.base import console
 from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.mpi import launchers
-from convene.run import accounts, folders, processes, report
+from convene.run import folders, processes, profiles, report
 from convene.run.environment import Arrivals, Settings, check_rules, check_uses, check_wisdom, prepare
 from convene.run.report import Run
 from convene.trace import files
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 HELP = """Runs an unmodified MPI program with Convene's algorithms.
 
-At the end it prints which algorithms ran, why, and how long they took. The exit status is the program's.
+At the end, a table shows which algorithms ran, why, and how long they took. The exit status is the \
+program's. Without --use, --rules, --arrivals and wisdom, all algorithms are native: those of the MPI library.
 
 [bold]Examples[/bold]
 
@@ -38,31 +39,31 @@ At the end it prints which algorithms ran, why, and how long they took. The exit
 
   convene run --record recorded -- mpirun -n 8 ./app      (then: convene trace recorded)
 
-  convene run -- mpirun -n 8 ./app          (native algorithms, counted and timed)
+  convene run -- mpirun -n 8 ./app          (wisdom or native algorithms, with a table)
 """
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of algorithms: forced, by rules, by arrivals."""
+    """Selection of algorithms: forced, by rules, by arrivals."""
 
     use: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLLECTIVE=ALGORITHM,...",
-            help="Force these algorithms, such as allgather=sparbit.",
+            help="Force these algorithms, as in allgather=sparbit,bcast=binomial.",
             autocompletion=completion.complete_use,
         ),
     ] = None
     rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Choose by the rules in this JSON file.")
+        Path | None, typer.Option(metavar="FILE", help="Select algorithms by the rules in this JSON file.")
     ] = None
     wisdom: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|none",
-            help="Choose what neither --use nor --rules decide by this wisdom file, or by none. Default: the "
-            "user's and the site's (see convene wisdom).",
+            help="Select the other algorithms by this wisdom file, or by none. Default: the files of the "
+            "user and of the site (see convene wisdom).",
         ),
     ] = None
     learn: Annotated[
@@ -76,44 +77,51 @@ class Choice:
     arrivals: Annotated[
         Arrivals,
         typer.Option(
-            help="auto: observe arrivals at calls that repeat, and use an arrival-aware algorithm where "
-            "it is faster."
+            help="auto: measure arrivals in repeated calls, try arrival-aware algorithms, and keep them if "
+            "they are faster."
         ),
     ] = Arrivals.NONE
     reproducible: Annotated[
         bool,
-        typer.Option("--reproducible", help="Exclude reductions whose rounding may depend on arrivals."),
+        typer.Option(
+            "--reproducible", help="Exclude reduction algorithms whose rounding may depend on arrivals."
+        ),
     ] = False
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress: in the background."""
+    """Background progress."""
 
     progress_thread: Annotated[
         bool,
         typer.Option(
             "--progress-thread",
-            help="Progress collectives in the background, by a thread in each rank. "
-            "The MPI is initialised with MPI_THREAD_MULTIPLE then.",
+            help="Progress pending collectives in a thread of each rank while the program computes. "
+            "Initialises MPI with MPI_THREAD_MULTIPLE.",
         ),
     ] = False
     progress_core: Annotated[
         int | None,
-        typer.Option(min=0, metavar="CORE", help="Bind that thread to one core. Implies --progress-thread."),
+        typer.Option(
+            min=0, metavar="CORE", help="Bind the progress thread to this core. Implies --progress-thread."
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
 class Reports:
-    """Reports: what is recorded, written and logged."""
+    """Reports, recordings and messages."""
 
     report_to: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write a report: .html or .json.")
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write a report; FILE ends in .html or .json."),
     ] = None
     record: Annotated[
         Path | None,
-        typer.Option(metavar="DIRECTORY", help="Record arrivals and exits, for convene trace DIRECTORY."),
+        typer.Option(
+            metavar="DIRECTORY", help="Record arrivals and exits of all calls for convene trace DIRECTORY."
+        ),
     ] = None
     warn_after: Annotated[
         float | None,
@@ -125,27 +133,27 @@ class Reports:
         ),
     ] = None
     log: Annotated[
-        bool, typer.Option("--log", help="Print the messages of the ranks at once, not only at the end.")
+        bool, typer.Option("--log", help="Print messages of the ranks at once instead of at the end.")
     ] = False
 
     def check(self) -> None:
         if self.report_to:
             report.check_path(self.report_to)
         if self.warn_after == 0:
-            raise RequestError("--warn-after 0 would warn in every call; give a time above 0, as 0.001")
+            raise RequestError("--warn-after 0 would warn in every call; give a time above 0, such as 0.001")
 
 
 @grouped
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="-- PROGRAM...", help="The program, with its launcher and arguments."),
+        typer.Argument(metavar="-- PROGRAM...", help="Program with its launcher and arguments."),
     ],
     choice: Choice,
     progress: Progress,
     reports: Reports,
     stack: Annotated[
-        str | None, options.stack_option("MPI of the program, where it cannot be found out.")
+        str | None, options.stack_option("MPI of the program, if Convene cannot detect it.")
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -173,14 +181,14 @@ def run(
 
 
 def run_program(command: list[str], stack: str | None, settings: Settings, reports: Reports) -> Run:
-    """Runs the program, and reads what its ranks have written."""
+    """Runs the program and reads the profiles and recordings of its ranks."""
     place = launchers.common_place(command[0])
     is_reported = reports.report_to is not None
     with (
-        folders.account_directory(place) as directory,
+        folders.profile_directory(place) as directory,
         folders.recording_directory(reports.record, is_reported, place) as recorded,
     ):
-        settings = replace(settings, account_directory=directory, recording=str(recorded) if recorded else "")
+        settings = replace(settings, profile_directory=directory, recording=str(recorded) if recorded else "")
         prepared = prepare(command, stack, settings.variables())
         since = time.monotonic()
         status = processes.execute(
@@ -188,13 +196,13 @@ def run_program(command: list[str], stack: str | None, settings: Settings, repor
         )
         seconds = time.monotonic() - since
         late = summarize_recording(recorded, is_reported)
-        found = accounts.read(Path(directory))
+        found = profiles.read(Path(directory))
     return Run(command, settings.uses, settings.rules, prepared.stack, status, seconds, found, late)
 
 
 def summarize_recording(directory: Path | None, report_wanted: bool) -> "Summary | None":
-    """Lateness, where it was recorded. The program has run: a recording that cannot be read is no reason to
-    leave out the rest."""
+    """Summarizes lateness, if it was recorded. An unreadable recording does not prevent the rest of the
+    report."""
     if directory is None or not report_wanted or not files.files_in(directory):
         return None
     from convene.trace import lateness, recordings  # imports NumPy
@@ -202,7 +210,7 @@ def summarize_recording(directory: Path | None, report_wanted: bool) -> "Summary
     try:
         return lateness.summarize(recordings.read(directory))
     except RequestError as error:
-        console.complain(f"the report does not say who was late: {error}")
+        console.complain(f"the report has no data on late ranks: {error}")
         return None
 
 

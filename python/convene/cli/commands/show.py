@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene show: one plan, as text, JSON, picture or GOAL."""
+"""convene show: prints one plan as text, JSON, picture or GOAL."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from convene.cli import parameters
 from convene.cli.groups import grouped
 from convene.cli.options import Algorithm, Collective, check_root, complete
 
-HELP = """Shows the schedules of all ranks, as text, JSON, picture or GOAL.
+HELP = """Shows the schedules of all ranks as text, JSON, picture or GOAL (a format for LogGOPSim).
 
 [bold]Examples[/bold]
 
@@ -47,14 +47,16 @@ SUFFIXES = {".txt": "text", ".json": "json", ".svg": "svg", ".goal": "goal"}
 class Call:
     """Call: root, buffers, arrivals."""
 
-    root: Annotated[str | None, typer.Option(metavar="R", help="Root, for collectives that have one.")] = None
-    in_place: Annotated[bool, typer.Option("--in-place", help="As with MPI_IN_PLACE.")] = False
+    root: Annotated[str | None, typer.Option(metavar="R", help="Root rank of a rooted collective.")] = None
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Show the schedules of a call with MPI_IN_PLACE.")
+    ] = False
     arrivals: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Forecast for algorithms that use one: the arrival of each rank, in rounds; 2,0,0,0 means "
-            "that rank 0 arrives two rounds after the others.",
+            help="Forecast for arrival-aware algorithms: the arrival of each rank, in rounds. 2,0,0,0: "
+            "rank 0 arrives two rounds after the others.",
         ),
     ] = None
 
@@ -67,14 +69,14 @@ class Place:
         str | None,
         typer.Option(
             metavar="MACHINE",
-            help='Nodes, for pictures and hierarchical algorithms, as in "node:4 core:8".',
+            help='Machine for pictures and hierarchical algorithms, as in "node:4 core:8".',
         ),
     ] = None
     placement: Annotated[
         str | None,
         typer.Option(
             metavar="sequential|cyclic|LIST",
-            help="Mapping of ranks to these nodes; 0,0,1,1 lists nodes.",
+            help="Mapping of ranks to these nodes; 0,0,1,1 names the node of each rank.",
             autocompletion=complete(("sequential", "cyclic")),
         ),
     ] = None
@@ -82,7 +84,7 @@ class Place:
         str | None,
         typer.Option(
             metavar="GRAPH",
-            help="For neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
+            help="Graph of neighborhood collectives: cart, torus or moore with sizes, as in torus:4x4, or "
             "random:DEGREE.",
         ),
     ] = None
@@ -96,7 +98,7 @@ class Place:
 
 @dataclass(frozen=True)
 class View:
-    """Output: format, file, and what one format alone can show."""
+    """Output: format, file, and options of one format."""
 
     format: Annotated[
         str | None,
@@ -104,25 +106,28 @@ class View:
             "--format",
             "-f",
             metavar="|".join(FORMATS),
-            help="Default: by the file's name, else text.",
+            help="Format. Default: that of the file name's suffix, otherwise text.",
             autocompletion=complete(FORMATS),
         ),
     ] = None
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write to this file.")] = None
-    steps: Annotated[bool, typer.Option("--steps", help="Text: every step and what it waits for.")] = False
-    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: this rank alone.")] = None
-    rings: Annotated[bool, typer.Option("--rings", help="Picture: colour the rings that messages form.")] = (
+    steps: Annotated[bool, typer.Option("--steps", help="Text: show every step with its dependencies.")] = (
         False
     )
+    rank: Annotated[str | None, typer.Option(metavar="R", help="Text: show this rank only.")] = None
+    rings: Annotated[
+        bool, typer.Option("--rings", help="Picture: colour the rings that the messages of a round form.")
+    ] = False
     rounds: Annotated[
-        str | None, typer.Option("--rounds", metavar="LIST", help="Picture: only these rounds, as in 0-2.")
+        str | None,
+        typer.Option("--rounds", metavar="LIST", help="Picture: draw these rounds only, as in 0-2."),
     ] = None
     bytes: Annotated[
         str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
     ] = None
 
     def chosen_format(self) -> str:
-        """The format; refuses options of others."""
+        """Returns the format; refuses options of other formats."""
         wanted = _format_of(self.format, self.output)
         given = {
             "steps": self.steps and "text",
@@ -133,7 +138,7 @@ class View:
         }
         for option, only in given.items():
             if only and only != wanted:
-                raise RequestError(f"--{option} is for --format {only}, and the format here is {wanted}")
+                raise RequestError(f"--{option} is for --format {only}, not {wanted}; leave it out")
         return wanted
 
 
@@ -151,13 +156,15 @@ def show(
     wanted = view.chosen_format()
     collective = collectives.check_collective(collective)
     if view.bytes is not None and collective == "barrier":
-        raise RequestError("the messages of a barrier carry no bytes; leave out --bytes")
+        raise RequestError("messages of a barrier have no bytes; leave out --bytes")
     spec = _core.spec(collective, algorithm, options)
     number = parsing.parse_number(procs, "--procs", 1, parsing.MOST_PROCS)
     if wanted != "svg" and not algorithms.depends_on_nodes(collective, spec):
         for option, value in (("mapping", place.mapping), ("placement", place.placement)):
             if value is not None:
-                raise RequestError(f"--{option} is for --format svg and for algorithms that look at nodes")
+                raise RequestError(
+                    f"--{option} is for --format svg and for hierarchical algorithms; leave it out"
+                )
     request = _core.ScheduleRequest(
         collective=collective,
         spec=spec,
@@ -171,13 +178,13 @@ def show(
 
 
 def _format_of(wanted: str | None, output: Path | None) -> str:
-    """The given format, else by the file's name, else text."""
+    """The given format; otherwise that of the file name's suffix; otherwise text."""
     if wanted is None:
         suffix = output.suffix if output else ""
         if suffix and suffix not in SUFFIXES:
             raise RequestError(
-                f"{output}: no format has files of that name; end it in one of {', '.join(SUFFIXES)}, or say "
-                "which --format"
+                f"cannot derive a format from the name {output}; end it in {', '.join(SUFFIXES)}, or give "
+                "--format"
             )
         return SUFFIXES.get(suffix, "text")
     if wanted not in FORMATS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene simulate program: a loop of computation and collectives, as a whole."""
+"""convene simulate program: simulates a loop of computation and collectives."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +17,11 @@ from convene.simulate import inputs, platforms, programs, skeletons, sweeps
 from convene.simulate.programs import Program, Setting
 from convene.simulate.skeletons import Skeleton
 
-HELP = """Simulates a whole program: a loop of computation and collectives, described by a JSON file.
+HELP = """Simulates a program: a loop of computation and collectives, described by a JSON file.
 
-A rank that leaves a collective late arrives late at the next one. Without --use, each algorithm of the \
-first free collective is compared; the others take the algorithm that is the fastest with balanced arrivals.
+A rank that leaves a collective late arrives late at the next one. Without --use, the command compares all \
+algorithms of the first collective for which the file names none; other such collectives use the algorithm \
+that is fastest for balanced arrivals.
 
 [bold]Examples[/bold]
 
@@ -32,7 +33,9 @@ first free collective is compared; the others take the algorithm that is the fas
 
 @grouped
 def program(
-    skeleton: Annotated[Path, typer.Argument(metavar="FILE.json", help="Skeleton of the program.")],
+    skeleton: Annotated[
+        Path, typer.Argument(metavar="FILE.json", help="Description of the program (skeleton).")
+    ],
     place: Place,
     details: Details,
     written: Files,
@@ -40,7 +43,7 @@ def program(
         list[str] | None,
         typer.Option(
             metavar="COLLECTIVE=ALGORITHM",
-            help="Simulate a program with these algorithms; repeat to compare several.",
+            help="Simulate the program with these algorithms; repeat the option to compare several.",
             autocompletion=completion.complete_use,
         ),
     ] = None,
@@ -56,17 +59,17 @@ def program(
         details.seed,
     )
     read = skeletons.read(skeleton)
-    made = programs.programs(read, use or [], setting, simulations.play)
+    made = programs.programs(read, use or [], setting, simulations.simulate)
     result = sweeps.as_result(
         made,
-        simulations.play(list(made), journal),
+        simulations.simulate(list(made), journal),
         {
-            "engine": "player",
+            "engine": "builtin",
             "mapping": place.mapping,
             "noise": details.noise,
             "contention": details.contention,
             "seed": details.seed,
-            "arrivals": "as the skeleton says",
+            "arrivals": "of the skeleton",
         },
     )
     result["skeleton"] = {"name": read.name, "iterations": read.iterations}
@@ -98,7 +101,7 @@ def show(skeleton: Skeleton, made: Sequence[Program], setting: Setting, result: 
     specs = {call.collective: spec for call, spec in zip(skeleton.calls, made[0].specs, strict=True)}
     others = [f"{name}={spec}" for name, spec in specs.items() if f"{name}=" not in made[0].spec]
     if others:
-        console.make().print(f"in all of them {', '.join(others)}", markup=False, soft_wrap=True)
+        console.make().print(f"all with {', '.join(others)}", markup=False, soft_wrap=True)
 
 
 def register(group: typer.Typer) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene simulate study: an experiment of a source, simulated in full."""
+"""convene simulate study: simulates an experiment of a publication."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +19,7 @@ from convene.simulate.journal import Journal
 from convene.studies import registry
 from convene.studies.simulated import Result, Study
 
-HELP = """Simulates an experiment of a source in full, beside what was published.
+HELP = """Simulates an experiment of a publication in full, and compares with the published results.
 
 [bold]Examples[/bold]
 
@@ -37,15 +37,17 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help=", ".join(registry.SIMULATED),
+            help=f"Study: {', '.join(registry.SIMULATED)}.",
             autocompletion=study_names.complete(registry.SIMULATED),
         ),
     ],
     written: Files,
-    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the study's figure.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the study.")
+    ] = None,
     procs: Annotated[
         int | None,
-        typer.Option("-p", "--procs", metavar="N", help="Number of ranks, where the study leaves it free."),
+        typer.Option("-p", "--procs", metavar="N", help="Number of ranks, for studies that do not fix it."),
     ] = None,
     order: simulations.Order = "any",
     json: Json = False,
@@ -55,8 +57,8 @@ def study(
     chosen = study_names.find(registry.SIMULATED, name)
     simulations.check_order(order)
     check_procs(chosen, procs)
-    played = played_in_order(chosen, journal) if order == "compiled" else played_at_once(journal)
-    result = chosen.run_on(played, procs) if procs and chosen.run_on else chosen.run(played)
+    simulate = in_order(chosen, journal) if order == "compiled" else at_once(journal)
+    result = chosen.run_on(simulate, procs) if procs and chosen.run_on else chosen.run(simulate)
     written.write(result, journal)
     if figure:
         draw(chosen, result, figure)
@@ -68,26 +70,27 @@ def check_procs(chosen: Study[Any], procs: int | None) -> None:
         return
     simulations.check_procs(procs)
     if not chosen.run_on:
-        raise RequestError(f"the study {chosen.name} has its source's numbers of ranks; leave out -p")
+        raise RequestError(f"the study {chosen.name} uses the publication's numbers of ranks; leave out -p")
     if procs == 1:
-        raise RequestError(f"the study {chosen.name} needs at least two ranks: -p 2")
+        raise RequestError(f"the study {chosen.name} needs at least two ranks; try -p 2")
 
 
-def played_at_once(journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
-    return lambda cases: simulations.play(cases, journal)
+def at_once(journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
+    return lambda cases: simulations.simulate(cases, journal)
 
 
-def played_in_order(chosen: Study[Any], journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
-    """In the executor's order of steps."""
+def in_order(chosen: Study[Any], journal: Journal | None) -> Callable[[list[Case]], list[Any]]:
+    """Simulates in the executor's order of steps."""
 
-    def played(cases: list[Case]) -> list[Any]:
+    def simulate(cases: list[Case]) -> list[Any]:
         if any(type(case) is not Case for case in cases):
             raise RequestError(
-                f"in the study {chosen.name} ranks begin before they arrive; leave out --order"
+                f"the study {chosen.name} has background progress, which --order compiled excludes; leave "
+                "it out"
             )
-        return simulations.play([replace(case, ordered=True) for case in cases], journal)
+        return simulations.simulate([replace(case, ordered=True) for case in cases], journal)
 
-    return played
+    return simulate
 
 
 def show(chosen: Study[Any], result: Result, *, json: bool) -> None:
@@ -106,7 +109,7 @@ def draw(chosen: Study[Any], result: Result, path: Path) -> None:
     try:
         compact_svg.save(chosen.draw(result), path)
     except OSError as error:
-        raise RequestError(f"{path} cannot be written: {error.strerror}") from None
+        raise RequestError(f"cannot write {path}: {error.strerror}") from None
 
 
 def register(group: typer.Typer) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene simulate sweep: one collective by several algorithms, at several sizes."""
+"""convene simulate sweep: simulates algorithms of one collective at several sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
 from typing import Annotated
@@ -17,7 +17,7 @@ from convene.base.text import bytes_text, seconds_text
 from convene.catalogue import collectives, schedule_files, selection
 from convene.catalogue.schedule_files import ScheduleFile
 from convene.catalogue.selection import INTERCEPTED, NATIVE
-from convene.cli import completion, options, simulations
+from convene.cli import completion, options, renamed, simulations
 from convene.cli.groups import grouped
 from convene.cli.options import Collective, complete, refuse
 from convene.cli.simulations import Details, Files
@@ -26,13 +26,13 @@ from convene.simulate.cases import Case
 from convene.simulate.inputs import Pattern
 from convene.simulate.platforms import Platform
 
-HELP = """Simulates a collective on a platform: the same schedules, event by event.
+HELP = """Simulates algorithms of a collective on a modelled platform, from their schedules.
 
-A platform describes links, processors and nodes; Convene brings some (convene simulate platforms) and reads \
-others from JSON. Times are from the first arrival to the last exit; "mean" is the mean over ranks, from \
-arrival to exit.
+A platform describes links, processors and nodes: one that convene simulate platforms lists, or a JSON file. \
+"time" is from the first arrival to the last exit; "mean" is the mean over ranks of the time from arrival to \
+exit.
 
-With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and so do SMPI's own algorithms.
+With --engine smpi, Convene's executor runs in SimGrid's SMPI; --baselines adds SMPI's own algorithms.
 
 [bold]Examples[/bold]
 
@@ -49,7 +49,8 @@ With --engine smpi the code that runs real programs runs in SimGrid's SMPI, and 
   convene simulate sweep allgather --platform tryton -p 32 --engine smpi --baselines ompi,mpich
 """
 
-ENGINES = ("player", "smpi")
+ENGINES = ("builtin", "smpi")
+FORMER_ENGINES = {"player": "builtin"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Calls:
         str,
         typer.Option(
             metavar="all|LIST",
-            help="Such as ring,sparbit; all: Convene's that can run on so many ranks.",
+            help="Algorithms, as in ring,sparbit; all: Convene's algorithms that support this number of "
+            "ranks.",
             autocompletion=completion.complete_algorithms,
         ),
     ] = "all"
@@ -80,46 +82,49 @@ class Calls:
         str,
         typer.Option(
             metavar="LIST",
-            help="Bytes per block: 8,64,4KiB or, doubling, 8:1MiB; 8:1MiB:4 takes steps of 4.",
+            help="Bytes per block: a list 8,64,4KiB or a range 8:1MiB, which doubles; 8:1MiB:4 multiplies "
+            "by 4.",
         ),
     ] = "8:1MiB:4"
-    root: Annotated[int, typer.Option(min=0, help="Root, for collectives that have one.")] = 0
+    root: Annotated[int, typer.Option(min=0, help="Root rank of a rooted collective.")] = 0
     arrivals: Annotated[
         str,
         typer.Option(
             metavar="PATTERN|FILE",
-            help=f"Pattern of late ranks: {completion.arrival_forms()}; or a file with a time per rank in "
-            "each line.",
+            help=f"Arrival pattern: {completion.arrival_forms()}; or a file: a line for each call with a "
+            "time for each rank.",
             autocompletion=completion.complete_arrivals,
         ),
     ] = "none"
     repetitions: Annotated[
-        int, typer.Option(min=1, help="Number of random patterns of arrival, or of noise.")
+        int, typer.Option(min=1, help="Number of calls with random arrivals or noise.")
     ] = 20
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Engine: what simulates."""
+    """Engine: the simulator."""
 
     engine: Annotated[
         str,
         typer.Option(
             metavar="|".join(ENGINES),
-            help="Convene's own engine, or SimGrid, in which the executor itself runs.",
+            help="builtin: Convene's simulator evaluates schedules. smpi: Convene's executor runs in "
+            "SimGrid.",
             autocompletion=complete(ENGINES),
         ),
-    ] = "player"
+    ] = "builtin"
     baselines: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help=f"With smpi: add {', '.join(smpi.SELECTORS)}, or single algorithms such as ring.",
+            help=f"With --engine smpi: add SMPI's selectors {', '.join(smpi.SELECTORS)}, or its algorithms "
+            "by name.",
         ),
     ] = ""
     order: simulations.Order = "any"
     critical_path: Annotated[
-        bool, typer.Option("--critical-path", help="Write the critical path of each run into the JSON.")
+        bool, typer.Option("--critical-path", help="Add the critical path of each run to the JSON output.")
     ] = False
 
 
@@ -134,17 +139,18 @@ def sweep(
     written: Files,
     json: options.Json = False,
 ) -> None:
+    engine = in_current_words(engine)
     numbers = parsing.parse_numbers(place.procs, "-p", 1, parsing.MOST_PROCS)
     journal = written.open_journal()
     name = collectives.check_collective(collective)
     refuse_idle(context, name, engine)
     if engine.critical_path and not (written.output or json):
-        raise RequestError("--critical-path goes into the JSON: say --json, or -o FILE.json")
+        raise RequestError("--critical-path needs JSON output; add --json or -o FILE.json")
     machine = platforms.load_platform(place.platform)
     if engine.engine == "smpi" and details.noise != "none":
-        raise RequestError("SMPI has no noise: leave out --noise, or take --engine player")
+        raise RequestError("--engine smpi supports no --noise; leave it out, or use --engine builtin")
     if engine.engine == "smpi" and engine.critical_path:
-        raise RequestError("SMPI traces no critical paths: leave out --critical-path")
+        raise RequestError("--engine smpi supports no --critical-path; leave it out, or use --engine builtin")
     sizes = [0] if name in collectives.WITHOUT_SIZES else parsing.parse_sizes(calls.sizes)
     schedules = load_schedules(calls, name, numbers, engine)
     asked: list[Case] = []
@@ -158,7 +164,7 @@ def sweep(
         asked += cases
         counts.append(len(cases))
         options_of.append(options_json(place, calls, details, engine, patterns, left_out))
-    runs = iter(simulations.play(asked, journal))
+    runs = iter(simulations.simulate(asked, journal))
     left = iter(asked)
     results = [
         sweeps.as_result(list(islice(left, count)), list(islice(runs, count)), options)
@@ -174,16 +180,25 @@ def sweep(
         console.make().print(make_table(f"{name}, {each['procs']} ranks on {on}", each))
 
 
+def in_current_words(engine: Engine) -> Engine:
+    """Translates the former name of an engine, with a hint."""
+    if engine.engine not in FORMER_ENGINES:
+        return engine
+    name = FORMER_ENGINES[engine.engine]
+    renamed.hint(f"--engine {engine.engine}", f"--engine {name}")
+    return replace(engine, engine=name)
+
+
 def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None:
-    """Refuses options that would change nothing."""
+    """Refuses options without effect."""
     if not _core.is_rooted(collective):
         refuse(context, ["root"], f"{collective}, which has no root")
     if collective in collectives.WITHOUT_SIZES:
         refuse(context, ["sizes"], f"{collective}, which carries no data")
     simulations.check_order(engine.order)
     if engine.engine == "smpi":
-        refuse(context, ["contention"], "--engine smpi, where shares are always exact")
-        refuse(context, ["order"], "--engine smpi, where the executor itself runs")
+        refuse(context, ["contention"], "--engine smpi, which is always exact")
+        refuse(context, ["order"], "--engine smpi, which runs the executor")
 
 
 def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: Engine) -> list[ScheduleFile]:
@@ -198,7 +213,7 @@ def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: En
 
 
 def make_patterns(procs: int, calls: Calls, details: Details) -> tuple[Pattern, ...]:
-    """The patterns of arrival; a single one is repeated under noise."""
+    """The arrival patterns; a single one is repeated with noise."""
     found = inputs.make_arrivals(calls.arrivals, procs, calls.repetitions, details.seed)
     return found * calls.repetitions if len(found) == 1 and details.noise != "none" else found
 
@@ -219,7 +234,8 @@ def make_cases(
     specs = choose_algorithms(collective, procs, calls.algorithms)
     if engine.engine == "smpi" and any(_core.shares_memory(collective, spec) for spec in specs):
         raise RequestError(
-            "ranks share no memory in SMPI: leave such algorithms out, or take --engine player"
+            "--engine smpi supports no shared memory between ranks; leave such algorithms out, or use "
+            "--engine builtin"
         )
     named: list[tuple[str, ScheduleFile | None]] = [(spec, None) for spec in [*specs, *others]]
     return [
@@ -245,30 +261,30 @@ def make_cases(
 def choose_engine(
     engine: Engine, collective: str, procs: int, machine: Platform
 ) -> tuple[type[Case], list[str]]:
-    """The class of cases, and those of SMPI's own contenders."""
+    """The class of cases, and SMPI's baselines."""
     if engine.engine not in ENGINES:
         raise RequestError(_core.no_such("engine", engine.engine, ENGINES))
-    if engine.engine == "player":
+    if engine.engine == "builtin":
         if engine.baselines:
-            raise RequestError("--baselines are SMPI's own algorithms: say --engine smpi, too")
+            raise RequestError("--baselines are SMPI's algorithms; add --engine smpi")
         return Case, []
     smpi.check(procs, machine)
     return smpi.SmpiCase, smpi.parse_baselines(engine.baselines, collective)
 
 
 def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
-    """Algorithms that have a schedule for so many ranks."""
+    """The algorithms that have a schedule for this number of ranks."""
     chosen = selection.choose_algorithms(collective, procs, text)
     for name in chosen:
         if name.startswith(selection.OWN) or name in (NATIVE, INTERCEPTED):
-            raise RequestError(f"Convene has no schedule of {name}; leave it out")
+            raise RequestError(f"{name} has no schedule to simulate; leave it out")
     if not chosen:
-        raise RequestError("there is nothing to simulate: --algorithms names no algorithm")
+        raise RequestError("--algorithms is empty; name an algorithm")
     return chosen
 
 
 def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]:
-    """The cases that time and memory suffice for, and the reasons against the others."""
+    """The cases that fit into time and memory, and the reasons against the others."""
     refusals: dict[str, str] = {}
     with progress.shown("estimating", "algorithms") as show:
         for done, case in enumerate(asked):
@@ -279,7 +295,7 @@ def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]
     if len(reasons) == len(asked):
         return asked, {}
     for spec, reason in reasons.items():
-        console.complain(f"{spec} is left out: {reason}")
+        console.complain(f"leaving out {spec}: {reason}")
     return [case for case in asked if case.spec not in reasons], reasons
 
 
@@ -291,14 +307,14 @@ def options_json(
     patterns: tuple[Pattern, ...],
     left_out: dict[str, str],
 ) -> Json:
-    is_player = engine.engine == "player"
+    is_builtin = engine.engine == "builtin"
     return {
         "engine": engine.engine,
         "mapping": place.mapping,
         "arrivals": calls.arrivals,
         "noise": details.noise,
-        "contention": details.contention if is_player else "SMPI's",
-        "order": engine.order if is_player else "the executor's",
+        "contention": details.contention if is_builtin else "SMPI's",
+        "order": engine.order if is_builtin else "the executor's",
         "seed": details.seed,
         **({"left_out": left_out} if left_out else {}),
         "repetitions": len(patterns),
@@ -335,7 +351,7 @@ def make_table(title: str, result: Simulation) -> Table:
 
 
 def detail_cells(contender: Contender) -> tuple[str, str]:
-    """Waiting, and the busiest channel; SMPI has neither."""
+    """Waiting and the busiest channel; not available with SMPI."""
     return seconds_text(median(contender["waiting"])), busiest_text(contender["channels"])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene trace: the collectives of an unmodified program as a timeline."""
+"""convene trace: late ranks and waiting in the collectives of an unmodified program."""
 
 import tempfile
 from dataclasses import dataclass
@@ -21,12 +21,13 @@ from convene.trace.lateness import Calls, Summary
 from convene.trace.recordings import Recording
 from convene.trace.tables import call_table, kind_table, rank_table, sentences
 
-HELP = """Shows late ranks in the collectives of a program, and what the waiting of the others cost.
+HELP = """Shows late ranks in the collectives of a program, and the waiting that they cause.
 
-Runs the program and records it, or reads an earlier recording (convene run --record DIRECTORY).
+Runs and records the program, or reads an earlier recording (convene run --record DIRECTORY).
 
-Imbalance is the time from the first arrival at a call to the last; waiting is the time of a rank inside \
-before the last arrival; gain is how much of the imbalance did not make the call longer (absorption).
+Imbalance is the time from the first arrival at a call to the last. Waiting is the time that a rank spends \
+in a call before the last arrival. Gain is the part of the imbalance that did not lengthen the call \
+(absorption).
 
 [bold]Examples[/bold]
 
@@ -52,21 +53,24 @@ class Exports:
     arrivals: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write a site's arrivals for convene bench run --arrivals trace:FILE."
+            metavar="FILE",
+            help="Write the arrivals at one call site for convene bench run --arrivals trace:FILE.",
         ),
     ] = None
     site: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Site of --arrivals, by its number in the table. Default: 1."),
+        typer.Option(metavar="N", help="Call site of --arrivals: its number in the table. Default: 1."),
     ] = None
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the timeline, as .svg.")] = None
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the timeline; FILE ends in .svg.")
+    ] = None
 
     def check(self) -> None:
         check_output("--export", self.to_chrome, ".json")
         check_output("--arrivals", self.arrivals, "")
         check_output("--picture", self.picture, ".svg")
         if self.site is not None and not self.arrivals:
-            raise RequestError("--site names the site whose arrivals are written; add --arrivals FILE")
+            raise RequestError("--site selects the call site for --arrivals FILE; add that option")
 
     def write(self, summary: Summary) -> None:
         if self.to_chrome:
@@ -75,25 +79,25 @@ class Exports:
             console.write_file(self.arrivals, exports.arrival_trace(choose_site(summary, self.site)))
         if self.picture:
             if not summary.kinds:
-                raise RequestError("there is no call in the recording that could be drawn")
+                raise RequestError("the recording contains no calls; there is nothing to draw")
             from convene.trace import pictures  # imports Matplotlib
 
             console.write_file(self.picture, pictures.timeline(summary) + "\n")
 
 
 def choose_site(summary: Summary, number: int | None) -> Calls:
-    """The site that is asked for by its number in the table, or the one with the most waiting."""
+    """The call site of this number in the table; by default the one with the most waiting."""
     if not summary.kinds:
-        raise RequestError("there is no call in the recording whose arrivals could be written")
+        raise RequestError("the recording contains no calls; there are no arrivals to write")
     if number is None:
         return summary.kinds[0]
     if not 1 <= number <= len(summary.kinds):
-        raise RequestError(f"--site is a number from 1 to {len(summary.kinds)}, not {number}")
+        raise RequestError(f"--site {number} is out of range; give a number from 1 to {len(summary.kinds)}")
     return summary.kinds[number - 1]
 
 
 def show(summary: Summary, calls: int, as_json: bool) -> None:
-    """To stdout."""
+    """Prints the summary to stdout."""
     if as_json:
         every = sorted(
             ((kind, index) for kind in summary.kinds for index in range(len(kind))),
@@ -127,7 +131,7 @@ def trace(
         list[str],
         typer.Argument(
             metavar="DIRECTORY | -- PROGRAM...",
-            help="A recording, or a program with its launcher and arguments.",
+            help="Directory of a recording, or program with its launcher and arguments.",
         ),
     ],
     written: Exports,
@@ -135,17 +139,20 @@ def trace(
         list[str] | None,
         typer.Option(
             metavar="COLLECTIVE=ALGORITHM,...",
-            help="Force these algorithms in the program that is run.",
+            help="Force these algorithms in the program, as in allgather=sparbit.",
             autocompletion=completion.complete_use,
         ),
     ] = None,
     stack: Annotated[
-        str | None, options.stack_option("MPI of the program, where it cannot be found out.")
+        str | None, options.stack_option("MPI of the program, if Convene cannot detect it.")
     ] = None,
     calls: Annotated[
         int,
         typer.Option(
-            metavar="N", min=0, max=MOST_SHOWN, help="Show the N calls with the most waiting, one by one."
+            metavar="N",
+            min=0,
+            max=MOST_SHOWN,
+            help="Number of calls in the table of calls with the most waiting.",
         ),
     ] = SEEN_DEFAULT,
     json: options.Json = False,
@@ -154,7 +161,7 @@ def trace(
     status, recording = 0, None
     if len(words) == 1 and Path(words[0]).is_dir():
         if use or stack:
-            raise RequestError(f"{words[0]} is a recording; --use and --stack are for a program that is run")
+            raise RequestError(f"{words[0]} is a recording; --use and --stack are for running a program")
         recording = recordings.read(Path(words[0]))
     elif len(words) == 1 and not launchers.find_program(words[0]):
         raise RequestError(
@@ -170,7 +177,7 @@ def trace(
 
 
 def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recording]:
-    """Runs the program; its exit status, and what its ranks have recorded."""
+    """Runs the program; returns its exit status and the recording of its ranks."""
     settings = Settings(uses, check_rules(None))
     with tempfile.TemporaryDirectory(prefix=".convene-", dir=launchers.common_place(command[0])) as directory:
         variables = {**settings.variables(), "CONVENE_RECORD": directory}
@@ -178,7 +185,7 @@ def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recor
         status = processes.execute(prepared.command, prepared.environment)
         if not files.files_in(Path(directory)):
             console.complain(
-                "no rank has left a recording: the program made no collective calls, or it ended without "
+                "no rank wrote a recording: the program made no collective calls, or it ended without "
                 "MPI_Finalize"
             )
             raise typer.Exit(status or 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene tune: measures which algorithms are faster than native here, and keeps it as wisdom."""
+"""convene tune: measures which algorithms are faster than native, and writes them to a wisdom file."""
 
 import time
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from convene.mpi.settings import Setting
 from convene.tune import candidates, stages, wisdom_files
 from convene.tune.stages import Case, Tuned
 
-HELP = """Measures which algorithms are faster here than the MPI's native ones, and keeps them as wisdom.
+HELP = """Measures which algorithms are faster than the native ones on this machine, and writes a wisdom file.
 
-For each collective, all algorithms are screened against native. The best are measured by several methods: \
-calls back to back with a fixed root, with a rotating root, and single calls between barriers. A choice must \
-win by each of them: its ratio to native has an upper end of at most 0.97 in one half of the repetitions and \
-below 1 in the other, and it wins at a neighbouring size, too. Everything else stays native.
+For each collective, all algorithms are screened against the native one. The best are measured by several \
+methods: back-to-back calls with a fixed root, with a rotating root, and single calls between barriers. A \
+choice must win by each method: the upper end of its ratio to native is at most 0.97 in one half of the \
+repetitions and below 1 in the other, and it also wins at a neighbouring size. All other cases stay native.
 
-The result is merged into the user's wisdom file. [bold]convene run[/bold] uses it from then on, on the same \
-MPI, processor, number of ranks and nodes only.
+The result is merged into the user's wisdom file. [bold]convene run[/bold] uses it on the same MPI, \
+processor, number of ranks and number of nodes.
 
 [bold]Examples[/bold]
 
@@ -58,20 +58,26 @@ class Extent:
     """Extent: sizes and time."""
 
     sizes: Annotated[
-        str, typer.Option(metavar="LIST", help="Bytes per block, or of the vector, as for convene bench.")
+        str,
+        typer.Option(
+            metavar="LIST", help="Bytes per block (bcast, reductions: of the vector), as for convene bench."
+        ),
     ] = "8:1MiB:8"
     repetitions: Annotated[
-        int, typer.Option(min=16, help="Observations of each algorithm at each size, at most.")
+        int, typer.Option(min=16, help="Maximum number of observations of each algorithm at each size.")
     ] = 60
     budget: Annotated[
-        str, typer.Option(metavar="TIME", help="Begin no further collective after this time: 10min, 90s.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Start no further collective after this time, such as 10min or 90s."
+        ),
     ] = "10min"
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random order of algorithms.")] = 1
 
 
 @dataclass(frozen=True)
 class Written:
-    """Files: where wisdom is kept."""
+    """Files: output."""
 
     output: Annotated[
         Path | None,
@@ -82,7 +88,9 @@ class Written:
             help="Merge into this wisdom file. Default: the user's, ~/.local/share/convene/wisdom.json.",
         ),
     ] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure and show, but keep nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Measure and print, but do not write the wisdom file.")
+    ] = False
 
     @property
     def path(self) -> Path:
@@ -107,11 +115,11 @@ def cases(named: list[str], procs: int, setting: Setting, extent: Extent) -> lis
 
 
 def fitting(collective: str, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The sizes that a collective can have: reductions are measured on doubles."""
+    """The sizes that fit the items of a collective: reductions are measured on doubles."""
     item = 8 if collective in collectives.REDUCTIONS else 1
     found = tuple(size for size in sizes if size % item == 0 and size > 0)
     if not found:
-        raise RequestError(f"--sizes has none that {collective} can have: multiples of {item} bytes above 0")
+        raise RequestError(f"--sizes has no size for {collective}; give multiples of {item} bytes above 0")
     return found
 
 
@@ -125,7 +133,7 @@ def tune(
         list[str] | None,
         typer.Argument(
             metavar="[COLLECTIVE]...",
-            help=f"Collectives. Default: {', '.join(USUAL)}.",
+            help=f"Collectives to measure. Default: {', '.join(USUAL)}.",
             autocompletion=completion.complete_collective,
         ),
     ] = None,
@@ -142,13 +150,13 @@ def tune(
     show(done)
     left = [case.collective for case in wanted[len(done) :]]
     if left:
-        console.complain(f"the budget of {extent.budget} is used up; not measured: {', '.join(left)}")
+        console.complain(f"the budget of {extent.budget} is exhausted; not measured: {', '.join(left)}")
     if not written.dry_run:
-        print(f"\n{len(entries)} choices are kept in {written.path}")
+        print(f"\nwrote {len(entries)} choices to {written.path}")
 
 
 def measure(setting: Setting, wanted: list[Case], budget: float, written: Written) -> list[Tuned]:
-    """Measures case by case with a bar, and keeps each result at once."""
+    """Measures all cases with a progress bar, and writes each result at once."""
     output = console.make(error=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     done: list[Tuned] = []
@@ -178,7 +186,7 @@ def measure(setting: Setting, wanted: list[Case], budget: float, written: Writte
 
 
 def keep(path: Path, tuned: Tuned) -> None:
-    """Replaces what was known of this case, at the measured sizes."""
+    """Replaces the entries of this case at the measured sizes."""
     case = stages.layout_of(tuned.case, tuned.run)
     wisdom_files.update(
         path,
@@ -211,7 +219,7 @@ def cells(tuned: Tuned) -> list[dict[str, object]]:
 
 def show(done: list[Tuned]) -> None:
     table = console.table(
-        "Choices (ratio: time over native's, the worst of all methods; below 1 is faster)",
+        "Choices (ratio: time over that of native, the worst of all methods; below 1 is faster)",
         *("collective", "bytes", "choice", "ratio", "upper end", "best measured"),
         numbers=("bytes", "ratio", "upper end"),
         optional=("upper end",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene verify: plays every schedule without MPI."""
+"""convene verify: checks every schedule without MPI."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,18 +14,18 @@ from convene.catalogue import algorithms, schedule_files
 from convene.catalogue.collectives import check_collective
 from convene.cli import options
 from convene.cli.groups import grouped
-from convene.verify import plays, samples
+from convene.verify import checks, samples
+from convene.verify.checks import Result
 from convene.verify.grid import MOST_PROCS, Case, Grid, make_cases
 from convene.verify.mappings import Mapping
-from convene.verify.plays import Result
 from convene.verify.samples import MOST_SEGMENTS
 
-HELP = """Verifies all schedules without MPI: delivery, deadlocks, leftover messages, hazards.
+HELP = """Verifies schedules without MPI: delivery, deadlocks, leftover messages, data hazards.
 
-Each algorithm is played with all samples of its parameters, with every root, with and without MPI_IN_PLACE,
-wherever its requirement holds. The exit status is 1 if any of them fails. Above 4 processes the roots are
-divided among the samples: each root is played, and each sample from several roots; --thorough plays all
-samples with all roots.
+Each algorithm is simulated with all samples of its parameters, with every root, with and without \
+MPI_IN_PLACE, for all numbers of processes that meet its requirement. The exit status is 1 if any check \
+fails. Above 4 processes every root and every sample is checked, but not every combination; --thorough \
+checks all combinations.
 
 [bold]Examples[/bold]
 
@@ -47,11 +47,10 @@ samples with all roots.
 
   convene verify --schedule mine.json
 
-Compositions, hier and remap, are played with each algorithm as a part, and on several mappings: sequential,
-cyclic and irregular ones, or the one of --mapping. Above 4 processes the mappings are divided among them, and
-above 16 each plays every third number of processes. Neighborhood collectives are played on several graphs
-(above 16 processes on every third), or on the one of --graph.
-"""
+Compositions (hier, remap) are checked with each algorithm as a part, and on several mappings: sequential, \
+cyclic and irregular ones, or the one of --mapping. Above 4 processes not every part is combined with every \
+mapping; above 16, each combination is checked for every third number of processes. Neighborhood collectives \
+are checked on several graphs (above 16 processes on every third), or on the one of --graph. """
 
 MOST_FORECASTS = 1_000_000
 
@@ -75,20 +74,20 @@ class Row:
 
 
 def split_names(names: list[str]) -> tuple[list[str], str | None]:
-    """Collectives, and the algorithm that may stand behind them."""
+    """Splits the arguments into collectives and the algorithm that may follow them."""
     known = _core.collectives()
     collectives = [name for name in names if name.replace("-", "_") in known]
     others = [name for name in names if name not in collectives]
     if not others:
         return [check_collective(name) for name in collectives] or known, None
     if not collectives or len(others) > 1 or names[-1] != others[0]:
-        # Whatever it was meant to be, it stands where a collective should.
+        # A collective is expected at this position.
         check_collective(others[0])
     return [check_collective(name) for name in collectives], others[0]
 
 
 def reductions_of(collectives: list[str], *, named: bool) -> list[str]:
-    """Those that have an operator; a collective that was named must."""
+    """The reductions among them; a collective that was named must be one."""
     for collective in collectives:
         if named and not _core.is_reduction(collective):
             raise RequestError(f"{collective} has no operator; leave out --non-commutative")
@@ -96,7 +95,7 @@ def reductions_of(collectives: list[str], *, named: bool) -> list[str]:
 
 
 def parse_forecasts(text: str | None) -> int:
-    """How many random forecasts are to be played: N of random:N."""
+    """The number of random forecasts: N of random:N."""
     if text is None:
         return 0
     kind, colon, count = text.partition(":")
@@ -109,7 +108,7 @@ def print_table(results: list[Result], what: str) -> None:
     rows: dict[tuple[str, str], Row] = {}
     for result in results:
         rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
-    numbers = ("plays", "P", "rounds", "messages", "blocks")
+    numbers = ("checks", "P", "rounds", "messages", "blocks")
     table = console.table(
         f"Schedules for {what}",
         *("collective", "algorithm", *numbers, "verdict"),
@@ -122,7 +121,7 @@ def print_table(results: list[Result], what: str) -> None:
         table.add_row(
             collective,
             algorithm,
-            str(sum(1 + result.case.plays_in_place + result.case.forecasts for result in row.results)),
+            str(sum(1 + result.case.checks_in_place + result.case.forecasts for result in row.results)),
             f"{min(sizes)}…{max(sizes)}" if min(sizes) != max(sizes) else str(sizes[0]),
             *(row.range_of(count) for count in ("rounds", "messages", "blocks")),
             f"[red]{failed} fail[/red]" if failed else "[green]all pass[/green]",
@@ -137,32 +136,37 @@ def complete_names(incomplete: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Played:
-    """Grid: what is played."""
+class Extent:
+    """Grid: the cases that are checked."""
 
     procs: Annotated[
-        str, typer.Option("-p", "--procs", metavar="LIST", help="As in 8, 1-64 or 2,4,8-16.")
+        str,
+        typer.Option(
+            "-p", "--procs", metavar="LIST", help="Numbers of processes, as in 8, 1-64 or 2,4,8-16."
+        ),
     ] = "1-64"
-    roots: Annotated[str, typer.Option(metavar="all|LIST", help="Roots, for collectives that have one.")] = (
-        "all"
-    )
+    roots: Annotated[str, typer.Option(metavar="all|LIST", help="Root ranks of rooted collectives.")] = "all"
     arrivals: Annotated[
         str | None,
-        typer.Option(metavar="random:N", help="Play arrival-aware algorithms also with N random arrivals."),
+        typer.Option(
+            metavar="random:N",
+            help="Also check arrival-aware algorithms with N random forecasts of arrivals.",
+        ),
     ] = None
     segments: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="Numbers of segments to play, as in 1,2,3,4,7,8,16."),
+        typer.Option(metavar="LIST", help="Numbers of segments to check, as in 1,2,3,4,7,8,16."),
     ] = None
     non_commutative: Annotated[
         bool,
         typer.Option(
             "--non-commutative",
-            help="Play reductions with an operator that does not commute, wherever an algorithm can do that.",
+            help="Check reductions with a non-commutative operator, for the algorithms that support it.",
         ),
     ] = False
     thorough: Annotated[
-        bool, typer.Option("--thorough", help="Play every root with every sample of parameters. Takes hours.")
+        bool,
+        typer.Option("--thorough", help="Check every root with every sample of parameters. Takes hours."),
     ] = False
 
 
@@ -179,7 +183,7 @@ class Place:
 
     mapping: Annotated[
         str | None,
-        typer.Option(metavar="MACHINE", help='Nodes, for hierarchical algorithms, as in "node:4 core:8".'),
+        typer.Option(metavar="MACHINE", help='Machine for hierarchical algorithms, as in "node:4 core:8".'),
     ] = None
     placement: Annotated[
         str | None,
@@ -188,7 +192,8 @@ class Place:
     graph: Annotated[
         str | None,
         typer.Option(
-            metavar="GRAPH", help="For neighborhood collectives: one, as in torus:4x4, not several."
+            metavar="GRAPH",
+            help="Graph of neighborhood collectives, as in torus:4x4. Default: several graphs.",
         ),
     ] = None
 
@@ -196,7 +201,7 @@ class Place:
 @grouped
 def verify(
     context: typer.Context,
-    played: Played,
+    extent: Extent,
     place: Place,
     given: Given,
     names: Annotated[
@@ -223,15 +228,15 @@ def verify(
             "graph",
         ]
         options.refuse(context, others, "--schedule, which has one call")
-        report(schedule_cases(given.schedules, commutative=not played.non_commutative), "files", json)
+        report(schedule_cases(given.schedules, commutative=not extent.non_commutative), "files", json)
         return
     collectives, algorithm = split_names(names or [])
-    if played.non_commutative:
+    if extent.non_commutative:
         collectives = reductions_of(collectives, named=bool(names))
-    grid = make_grid(collectives, algorithm, played, place)
+    grid = make_grid(collectives, algorithm, extent, place)
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
-    refuse_idle(cases, algorithm, played, place)
-    report(cases, f"--procs {played.procs}", json)
+    refuse_idle(cases, algorithm, extent, place)
+    report(cases, f"--procs {extent.procs}", json)
 
 
 def schedule_cases(paths: list[Path], *, commutative: bool) -> list[Case]:
@@ -249,11 +254,11 @@ def schedule_cases(paths: list[Path], *, commutative: bool) -> list[Case]:
 
 
 def report(cases: list[Case], what: str, json: bool) -> None:
-    """Plays the cases, and prints the results; ends with status 1 if one of them fails."""
-    found = {result.case: result for result in plays.play_all(cases)}
+    """Checks the cases and prints the results; ends with status 1 if one of them fails."""
+    found = {result.case: result for result in checks.check_all(cases)}
     results = [found[case] for case in cases]
     if json:
-        console.print_json([plays.as_json(result) for result in results])
+        console.print_json([checks.as_json(result) for result in results])
     else:
         print_table(results, what)
     failures = [result for result in results if not result.verdict["ok"]]
@@ -263,35 +268,37 @@ def report(cases: list[Case], what: str, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def make_grid(collectives: list[str], algorithm: str | None, played: Played, place: Place) -> Grid:
+def make_grid(collectives: list[str], algorithm: str | None, extent: Extent, place: Place) -> Grid:
     if place.graph and not all(_core.is_neighborhood(collective) for collective in collectives):
-        raise RequestError("--graph is for neighborhood collectives alone: name these")
+        raise RequestError(
+            "--graph is for neighborhood collectives; name only these, such as neighbor_allgather"
+        )
     placement = place.placement or ("sequential" if place.mapping else "")
-    numbers = played.segments
+    numbers = extent.segments
     grid = Grid(
-        procs=parsing.parse_numbers(played.procs, "--procs", 1, MOST_PROCS),
-        roots=played.roots,
-        forecasts=parse_forecasts(played.arrivals),
+        procs=parsing.parse_numbers(extent.procs, "--procs", 1, MOST_PROCS),
+        roots=extent.roots,
+        forecasts=parse_forecasts(extent.arrivals),
         mapping=Mapping(place.mapping or "", placement, place.graph or ""),
         segments=parsing.parse_numbers(numbers, "--segments", 1, MOST_SEGMENTS) if numbers else [],
-        commutative=not played.non_commutative,
-        thorough=played.thorough,
+        commutative=not extent.non_commutative,
+        thorough=extent.thorough,
     )
     if grid.roots != "all" and not any(_core.is_rooted(each) for each in collectives):
-        raise RequestError(f"{' and '.join(collectives)}: no root; leave out --roots {grid.roots}")
+        raise RequestError(f"{' and '.join(collectives)}: no root rank; leave out --roots {grid.roots}")
     if grid.segments and not any(samples.takes_segments(each, algorithm) for each in collectives):
         what = algorithm or " and ".join(collectives)
-        raise RequestError(f"{what} has no number of segments to set; leave out --segments {numbers}")
+        raise RequestError(f"{what} has no parameter segments; leave out --segments {numbers}")
     return grid
 
 
-def refuse_idle(cases: list[Case], algorithm: str | None, played: Played, place: Place) -> None:
-    """Refuses options that change nothing in any case."""
+def refuse_idle(cases: list[Case], algorithm: str | None, extent: Extent, place: Place) -> None:
+    """Refuses options without effect."""
     given = "--mapping" if place.mapping else "--placement" if place.placement else ""
     if given and not any(case.mapping.machine or case.mapping.placement for case in cases):
-        raise RequestError(f"{algorithm or 'what is played'} does not depend on nodes; leave out {given}")
-    if played.arrivals and not any(case.forecasts for case in cases):
-        raise RequestError(f"{algorithm} does not depend on arrivals; leave out --arrivals {played.arrivals}")
+        raise RequestError(f"{algorithm or 'the selection'} does not depend on nodes; leave out {given}")
+    if extent.arrivals and not any(case.forecasts for case in cases):
+        raise RequestError(f"{algorithm} does not depend on arrivals; leave out --arrivals {extent.arrivals}")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene wisdom: what was measured, where it is kept, and what of it counts."""
+"""convene wisdom: lists, shows, merges, removes and checks measured choices."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +19,8 @@ from convene.tune.wisdom_files import Entry
 GROUP_HELP = """Lists, shows, merges and removes wisdom: measured choices with their evidence.
 
 The library reads the files of CONVENE_WISDOM (paths separated by colons, or "none"), by default the user's \
-file and /etc/convene/wisdom.json. An entry counts only on the MPI, processor and network on which it was \
-measured.
+file and /etc/convene/wisdom.json. An entry applies only to the MPI, processor and network of its \
+measurement.
 
 [bold]Examples[/bold]
 
@@ -44,7 +44,7 @@ LIST_HELP = """Lists the wisdom files and the entries in each, by MPI and proces
   convene wisdom list --json
 """
 
-SHOW_HELP = """Shows the entries: what is chosen for which calls, and on what evidence.
+SHOW_HELP = """Shows the entries: choices, calls and evidence.
 
 [bold]Examples[/bold]
 
@@ -53,7 +53,7 @@ SHOW_HELP = """Shows the entries: what is chosen for which calls, and on what ev
   convene wisdom show --mpi 'Open MPI 4.1.4'
 """
 
-MERGE_HELP = """Merges a wisdom file into the user's; newer entries replace older ones.
+MERGE_HELP = """Merges a wisdom file into that of the user; newer entries replace older ones.
 
 [bold]Examples[/bold]
 
@@ -69,7 +69,7 @@ FORGET_HELP = """Removes entries: of a collective, of an MPI, or all with --all.
   convene wisdom forget --mpi 'Open MPI 4.1.4'
 """
 
-CHECK_HELP = """Checks a wisdom file, and says which entries count on this machine.
+CHECK_HELP = """Checks a wisdom file, and counts the entries that apply to this machine.
 
 [bold]Examples[/bold]
 
@@ -78,20 +78,25 @@ CHECK_HELP = """Checks a wisdom file, and says which entries count on this machi
 
 group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
 
-FILE_HELP = "A wisdom file. Default: those that the library reads."
+FILE_HELP = "Wisdom file. Default: the files that the library reads."
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help=FILE_HELP)]
-Mpi = Annotated[str | None, typer.Option("--mpi", metavar="NAME", help="Only of this MPI: 'Open MPI 4.1.4'.")]
+Mpi = Annotated[
+    str | None,
+    typer.Option("--mpi", metavar="NAME", help="Entries of this MPI only, as in 'Open MPI 4.1.4'."),
+]
 Name = Annotated[
     str | None,
     typer.Argument(
-        metavar="[COLLECTIVE]", help="Only of this collective.", autocompletion=completion.complete_collective
+        metavar="[COLLECTIVE]",
+        help="Entries of this collective only.",
+        autocompletion=completion.complete_collective,
     ),
 ]
 
 
 def files(given: Path | None) -> list[Path]:
     if given is not None and not given.is_file():
-        raise RequestError(f"there is no wisdom file {given}")
+        raise RequestError(f"wisdom file {given} not found")
     return [given] if given else wisdom_files.search_path()
 
 
@@ -112,7 +117,7 @@ def list_files(file: File = None, json: Json = False) -> None:
         console.print_json({str(path): entries for path, entries in found.items()})
         return
     if not found:
-        print("There is no wisdom yet; convene tune -n RANKS measures some.")
+        print("No wisdom file found; convene tune -n RANKS writes one.")
     for path, entries in found.items():
         places: dict[tuple[str, str, int], int] = {}
         for entry in entries:
@@ -136,7 +141,7 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
         console.print_json(entries)
         return
     table = console.table(
-        "Wisdom (ratio: time over native's)",
+        "Wisdom (ratio: time over that of native)",
         *("collective", "ranks", "nodes", "block", "choice", "ratio", "upper end", "measured", "MPI"),
         numbers=("ranks", "nodes", "ratio", "upper end"),
         optional=("measured", "upper end", "nodes", "MPI"),
@@ -159,11 +164,11 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
 @group.command("merge", help=MERGE_HELP)
 def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = None) -> None:
     if not source.is_file():
-        raise RequestError(f"there is no wisdom file {source}")
+        raise RequestError(f"wisdom file {source} not found")
     new = wisdom_files.read(source)
     target = file or wisdom_files.user_file()
     entries = wisdom_files.update(target, lambda old: wisdom_files.merged(old, new))
-    print(f"{target} has {len(entries)} entries now")
+    print(f"{target} now has {len(entries)} entries")
 
 
 @group.command("forget", help=FORGET_HELP)
@@ -174,10 +179,10 @@ def forget(
     every: Annotated[bool, typer.Option("--all", help="Remove all entries.")] = False,
 ) -> None:
     if not (name or mpi or every):
-        raise RequestError("say what is to be removed: a collective, --mpi NAME, or --all")
+        raise RequestError("nothing to remove; give a collective, --mpi NAME, or --all")
     target = file or wisdom_files.user_file()
     if not target.is_file():
-        raise RequestError(f"there is no wisdom file {target}")
+        raise RequestError(f"wisdom file {target} not found")
     before = len(wisdom_files.read(target))
 
     def change(old: list[Entry]) -> list[Entry]:
@@ -185,24 +190,24 @@ def forget(
         return [entry for entry in old if entry not in gone]
 
     left = wisdom_files.update(target, change)
-    print(f"{before - len(left)} of {before} entries are removed from {target}")
+    print(f"removed {before - len(left)} of {before} entries from {target}")
 
 
 @group.command("check", help=CHECK_HELP)
 def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = None) -> None:
     if not source.is_file():
-        raise RequestError(f"there is no wisdom file {source}")
+        raise RequestError(f"wisdom file {source} not found")
     entries = wisdom_files.read(source)
     here = _core.place("")
     alike = [each for each in entries if each["cpu"] == here["cpu"] and each["cores"] == here["cores"]]
     counting = [each for each in alike if mpi in (None, each["mpi"])]
     processor = f"{here['cpu']}, {here['cores']} cores"
-    print(f"{source}: {len(entries)} entries, {len(alike)} of this processor ({processor})")
+    print(f"{source}: {len(entries)} entries, {len(alike)} for this processor ({processor})")
     for name in sorted({each["mpi"] for each in counting}):
         print(f"  {sum(each['mpi'] == name for each in counting)} for {name}")
     if source.stat().st_mode & 0o022:
         raise RequestError(
-            f"{source} can be written by other users, so the library refuses it; chmod go-w it"
+            f"{source} is writable by other users, so the library ignores it; run chmod go-w {source}"
         )
 
 

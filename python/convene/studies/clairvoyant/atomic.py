@@ -10,7 +10,7 @@ from rich.table import Table
 
 from convene.base import console
 from convene.simulate import cases, platforms
-from convene.studies.simulated import Play
+from convene.studies.simulated import Simulate
 
 PROCS, BYTES, ITERATIONS = 64, 16 << 20, 100
 WINDOW = 5  # iterations of the moving average
@@ -24,7 +24,7 @@ Pattern = tuple[float, ...]
 
 
 def trace(procs: int = PROCS, iterations: int = ITERATIONS, spread: float = SPREAD) -> list[Pattern]:
-    """When ranks come, in seconds: a row for each iteration."""
+    """Arrivals in seconds: a row for each iteration."""
     generator = random.Random(SEED)
     levels = [generator.uniform(0, spread) for _ in range(procs)]
     rows = []
@@ -35,7 +35,7 @@ def trace(procs: int = PROCS, iterations: int = ITERATIONS, spread: float = SPRE
 
 
 def moving_average(rows: Sequence[Pattern]) -> list[Pattern]:
-    """What the last iterations say of each; of the first one nothing."""
+    """Forecasts from the last iterations; none for the first one."""
     forecasts: list[Pattern] = [(0.0,) * len(rows[0])]
     for now in range(1, len(rows)):
         last = rows[max(0, now - WINDOW) : now]
@@ -64,12 +64,12 @@ class Result(TypedDict):
     seconds: dict[str, float]  # in all, by algorithm
 
 
-def run(play: Play, platform: platforms.Platform) -> Result:
+def run(simulate: Simulate, platform: platforms.Platform) -> Result:
     rows = trace()
-    ((balanced,),) = play([case(platform, "binomial", [(0.0,) * PROCS])])
+    ((balanced,),) = simulate([case(platform, "binomial", [(0.0,) * PROCS])])
     tick = balanced[0]["seconds"] / (PROCS.bit_length() - 1)
     atomic = "clairvoyant;segments=1"
-    played = play(
+    simulated = simulate(
         [
             case(platform, "binomial", rows),
             case(platform, "local_redirect", rows),
@@ -84,7 +84,7 @@ def run(play: Play, platform: platforms.Platform) -> Result:
         "balanced": balanced[0]["seconds"],
         "seconds": {
             name: sum(iteration["seconds"] for iteration in sizes[0])
-            for name, sizes in zip(PUBLISHED, played, strict=True)
+            for name, sizes in zip(PUBLISHED, simulated, strict=True)
         },
     }
 

@@ -24,7 +24,7 @@ from convene.studies.clairvoyant.experiment import (
 from convene.studies.clairvoyant.experiment import (
     CLAIRVOYANT as OWN,
 )
-from convene.studies.simulated import Play, Study, percent
+from convene.studies.simulated import Simulate, Study, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,13 +108,13 @@ class Result(TypedDict):
     atomic: clairvoyant_atomic.Result
 
 
-def run(play: Play) -> Result:
+def run(simulate: Simulate) -> Result:
     platform = platforms.load_platform("curie")
     even = [(name, size) for size in SIZES for name in (*NAMES, "pipeline", "local_redirect")]
-    played = play([case(platform, spec_of(name, size), size) for name, size in even])
-    alone = dict(zip(even, seconds(played), strict=True))
-    segments = run_segments(play, platform)
-    cells = run_late(play, platform, alone)
+    simulated = simulate([case(platform, spec_of(name, size), size) for name, size in even])
+    alone = dict(zip(even, seconds(simulated), strict=True))
+    segments = run_segments(simulate, platform)
+    cells = run_late(simulate, platform, alone)
     return {
         "study": "clairvoyant",
         "source": "Marendic et al. 2016, figures 12 and 13, tables 4 and 8",
@@ -124,15 +124,15 @@ def run(play: Play) -> Result:
         ],
         "segments": segments,
         "summary": [summarize(size, cells) for size in SIZES],
-        "atomic": clairvoyant_atomic.run(play, platform),
+        "atomic": clairvoyant_atomic.run(simulate, platform),
     }
 
 
-def run_segments(play: Play, platform: platforms.Platform) -> list[Segments]:
-    """Clairvoyant with several numbers of segments, all at once."""
+def run_segments(simulate: Simulate, platform: platforms.Platform) -> list[Segments]:
+    """Clairvoyant with several numbers of segments, balanced arrivals."""
     tried = [(size, number) for size in SIZES for number in TRIED]
-    played = play([case(platform, f"{OWN};segments={number}", size) for size, number in tried])
-    times = dict(zip(tried, seconds(played), strict=True))
+    simulated = simulate([case(platform, f"{OWN};segments={number}", size) for size, number in tried])
+    times = dict(zip(tried, seconds(simulated), strict=True))
     return [
         {
             "bytes": size,
@@ -144,7 +144,9 @@ def run_segments(play: Play, platform: platforms.Platform) -> list[Segments]:
     ]
 
 
-def run_late(play: Play, platform: platforms.Platform, alone: dict[tuple[str, int], float]) -> list[Cell]:
+def run_late(
+    simulate: Simulate, platform: platforms.Platform, alone: dict[tuple[str, int], float]
+) -> list[Cell]:
     """All with rank P - 1 late; `alone`: their balanced run times."""
     points = [(size, factor, name) for size in SIZES for factor in IMBALANCES for name in NAMES]
     late = []
@@ -154,7 +156,7 @@ def run_late(play: Play, platform: platforms.Platform, alone: dict[tuple[str, in
         tick = alone[OWN, size] / (PROCS.bit_length() - 1 + SEGMENTS[size] - 1)
         rounds = int(delay / tick) if name == OWN else 0
         late.append(case(platform, spec_of(name, size), size, delay, rounds))
-    times = dict(zip(points, seconds(play(late)), strict=True))
+    times = dict(zip(points, seconds(simulate(late)), strict=True))
     return [
         {
             "bytes": size,
@@ -200,9 +202,8 @@ def summarize(size: int, cells: list[Cell]) -> Summary:
 def tables(result: Result) -> list[Table]:
     heads = ("won", "lead, balanced", "least", "highest", "absorbs", "others, most", "best N", "published N")
     wins = console.table(
-        "Clairvoyant against binomial, butterfly, parallel ring and radix-k, rank 127 late by 0 … 5 of "
-        "its run times: lead "
-        "= the next best's time over its own; absorbs = the most normalised absorption",
+        "Clairvoyant against binomial, butterfly, parallel ring and radix-k, rank 127 late by 0 … 5 of its "
+        "run times: lead = the next best's time over its own; absorbs = the most normalised absorption",
         "bytes",
         *heads[:4],
         "next best",
@@ -222,7 +223,7 @@ def tables(result: Result) -> list[Table]:
             str(segments["published"]),
         )
     times = console.table(
-        "4 MiB, all at once, against table 4",
+        "4 MiB, balanced, compared with table 4",
         "algorithm",
         "simulated",
         "published",
@@ -243,11 +244,9 @@ def sentences(result: Result) -> list[str]:
         f"Clairvoyant is the fastest in {won} of {cells} cells; published: in all. Its lead is at most "
         f"{max(row['highest_lead'] for row in rows):.2f}; published: nearly 2.",
         f"The order for balanced arrivals holds under every imbalance for {kept} of {len(SIZES)} sizes; "
-        f"published: "
-        "for 4 (at 4 MiB parallel ring and radix-k change places).",
+        "published: for 4 (at 4 MiB parallel ring and radix-k change places).",
         f"At 40 MiB it absorbs up to {100 * largest['absorption']:.0f} % of its balanced run time; "
-        f"published: "
-        f"{ABSORPTION[40 * MIB]:g} %, and {ABSORPTION_BY_MODEL:g} % by the linear model.",
+        f"published: {ABSORPTION[40 * MIB]:g} %, and {ABSORPTION_BY_MODEL:g} % by the linear model.",
         clairvoyant_atomic.sentence(result["atomic"]),
     ]
 
@@ -262,7 +261,7 @@ def keeps_order(cells: list[Cell], size: int) -> bool:
 
 
 def draw(result: Result) -> "Figure":
-    from convene.studies import figures  # Matplotlib takes a second to load
+    from convene.studies import figures  # slow import of Matplotlib
 
     panels = []
     for size in SIZES:

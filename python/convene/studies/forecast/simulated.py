@@ -15,7 +15,7 @@ from convene.base import console
 from convene.base.core_types import Simulated
 from convene.base.text import bytes_text, seconds_text
 from convene.simulate import cases, inputs, platforms
-from convene.studies.simulated import Play, Study, balanced, gain, percent
+from convene.studies.simulated import Simulate, Study, balanced, gain, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,21 +76,21 @@ PARTS = {
 # The latest possible arrival, in balanced run times of the best regular algorithm.
 IMBALANCES = (0.3, 1.0, 3.0, 10.0)
 
-# Standard deviation of what is forecast, as a part of the latest possible arrival.
+# Standard deviation of the forecast, relative to the latest possible arrival.
 ERRORS = (0.0, 0.1, 1.0)
 USUAL = 3.0  # the imbalance under which errors are tried
 
 
 @dataclass(frozen=True)
 class Late(cases.Case):
-    """Every rank comes at a random moment from 0 to `latest`; a forecast has a normal error, and ranks
-    that use one take part in the background as soon as the first has come."""
+    """Arrivals are uniform from 0 to `latest`; a forecast has a normal error. Algorithms with a forecast run
+    in the background from the first arrival on."""
 
     latest: float = 0.0  # seconds
     error: float = 0.0  # a part of it
     tick: float = 0.0  # seconds; a round of those that use a forecast; 0: no forecast
 
-    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+    def simulate(self, _on_part: Callable[[], None] | None = None) -> list[list[Simulated]]:
         generator = random.Random(SEED)
         times = [generator.uniform(0, self.latest) for _ in range(self.procs)]
         request = _core.SimulationRequest(
@@ -118,8 +118,8 @@ def short(spec: str) -> str:
 
 def uses_forecast(collective: str, spec: str) -> bool:
     """Other arrival-aware algorithms exchange messages."""
-    learns = {algorithm["name"]: algorithm["learns"] for algorithm in _core.algorithms(collective)}
-    return learns[short(spec)] == "forecast"
+    sources = {algorithm["name"]: algorithm["arrival_source"] for algorithm in _core.algorithms(collective)}
+    return sources[short(spec)] == "forecast"
 
 
 def large(procs: int) -> platforms.Platform:
@@ -159,7 +159,7 @@ class Result(TypedDict):
     collectives: dict[str, Compared]
 
 
-def run(play: Play, procs: int = PROCS) -> Result:
+def run(simulate: Simulate, procs: int = PROCS) -> Result:
     platform = large(procs)
     result: Result = {
         "study": "forecast",
@@ -168,11 +168,13 @@ def run(play: Play, procs: int = PROCS) -> Result:
         "collectives": {},
     }
     for collective, part in PARTS.items():
-        result["collectives"][collective] = run_one(play, platform, procs, collective, part)
+        result["collectives"][collective] = run_one(simulate, platform, procs, collective, part)
     return result
 
 
-def run_one(play: Play, platform: platforms.Platform, procs: int, collective: str, part: Part) -> Compared:
+def run_one(
+    simulate: Simulate, platform: platforms.Platform, procs: int, collective: str, part: Part
+) -> Compared:
     size = part.size
     even = [
         cases.Case(collective, spec, procs, (size,), platform, "sequential", balanced(procs))
@@ -181,7 +183,7 @@ def run_one(play: Play, platform: platforms.Platform, procs: int, collective: st
     too_large = [case.spec for case in even if case.refusal()]
     even = [case for case in even if case.spec not in too_large]
     regulars = [case.spec for case in even]
-    alone = {case.spec: runs[0][0]["seconds"] for case, runs in zip(even, play(even), strict=True)}
+    alone = {case.spec: runs[0][0]["seconds"] for case, runs in zip(even, simulate(even), strict=True)}
     best = min(alone.values())
 
     def round_of(spec: str) -> float:
@@ -208,12 +210,12 @@ def run_one(play: Play, platform: platforms.Platform, procs: int, collective: st
         for imbalance, error in points
         for spec in (*part.aware, *(regulars if not error else ()))
     }
-    played = dict(zip(asked, (runs[0][0] for runs in play(list(asked.values()))), strict=True))
+    simulated = dict(zip(asked, (runs[0][0] for runs in simulate(list(asked.values()))), strict=True))
     metric = part.metric
     cells: list[Cell] = []
     for imbalance, error in points:
-        regular = {spec: value(played[imbalance, 0.0, spec], metric) for spec in regulars}
-        times = {spec: value(played[imbalance, error, spec], metric) for spec in part.aware}
+        regular = {spec: value(simulated[imbalance, 0.0, spec], metric) for spec in regulars}
+        times = {spec: value(simulated[imbalance, error, spec], metric) for spec in part.aware}
         best_regular = min(regular.values())
         cells.append(
             {
@@ -244,7 +246,7 @@ def tables(result: Result) -> list[Table]:
         heads = ("imbalance", "error", "best regular", *(short(name) for name in names))
         table = console.table(
             f"{collective}, {result['procs']} ranks, {bytes_text(part['bytes'])}: gain over the best "
-            f"algorithm that does not mind arrivals ({METRIC_NAMES[part['metric']]})",
+            f"regular algorithm ({METRIC_NAMES[part['metric']]})",
             *heads,
             numbers=heads,
             optional=("best regular",),
@@ -275,7 +277,7 @@ def sentences(result: Result) -> list[str]:
             if uses_forecast(collective, spec):
                 said.append(
                     f"{most} with a true forecast (imbalance {top['imbalance']:g}); "
-                    f"{percent(worst['gain'][spec], 0)} where it errs by as much as ranks are late."
+                    f"{percent(worst['gain'][spec], 0)} with an error as large as the delays."
                 )
             else:
                 said.append(f"{most} (imbalance {top['imbalance']:g}); it needs no forecast.")
@@ -286,7 +288,7 @@ def sentences(result: Result) -> list[str]:
 
 
 def draw(result: Result) -> "Figure":
-    from convene.studies import figures  # Matplotlib takes a second to load
+    from convene.studies import figures  # slow import of Matplotlib
 
     panels = []
     for collective, part in result["collectives"].items():
@@ -307,7 +309,7 @@ def draw(result: Result) -> "Figure":
 
 STUDY = Study(
     "forecast",
-    "what forecasts gain on 4,096 nodes (this project's own); -p takes another number",
+    "gain of forecasts on 4,096 nodes (not of a publication); -p sets another number",
     run,
     tables,
     sentences,

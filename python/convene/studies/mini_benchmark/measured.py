@@ -101,9 +101,9 @@ def sentences(rows: list[Row]) -> list[str]:
     return [
         f"With late ranks BDR or BSLB is faster than the best regular algorithm in {here:.0f} % of the "
         f"cases, in the source in {there:.0f} %: {verdict}.",
-        "These algorithms are told when each rank will come, but nothing is done before a rank has entered: "
-        "in the source a thread of each late rank took part before that (./dev bench mini_benchmark does "
-        "it). The regular gather + broadcast is that of a binomial tree, the source's gathers linearly.",
+        "These algorithms receive the arrival of each rank, but a rank starts when it enters the call. "
+        "In the source, a thread of each late rank starts before (as in ./dev bench "
+        "mini_benchmark). The regular gather + broadcast uses a binomial tree; the source gathers linearly.",
     ]
 
 

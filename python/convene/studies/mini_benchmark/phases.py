@@ -7,7 +7,7 @@ from typing import TypedDict
 import numpy as np
 
 from convene.base.result_types import Json
-from convene.run.accounts import Accounts
+from convene.run.profiles import Profiles
 from convene.stats.bootstrap import Estimate, estimate, resample_medians
 from convene.studies.mini_benchmark.experiment import AWARE, OWN, REGULAR
 
@@ -124,8 +124,8 @@ def gain_interval(regular: list[float], seconds: list[float]) -> Estimate:
     return estimate(float(np.median(pair)), resample_medians(pair[np.newaxis, :])[0])
 
 
-def forecasts(found: Accounts, seconds: float) -> str:
-    """How the forecasts did, and what the threads cost."""
+def forecasts(found: Profiles, seconds: float) -> str:
+    """Sentences on forecast errors and the cost of threads."""
     parts = [
         f"{label(row.algorithm)}: wrong by {row.error_per_forecast * 1e3:.1f} ms of "
         f"{row.seconds_per_phase * 1e3:.0f} ms in the mean, "

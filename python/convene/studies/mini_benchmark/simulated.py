@@ -19,14 +19,14 @@ from convene.simulate.cases import Case
 from convene.studies.mini_benchmark import experiment
 from convene.studies.mini_benchmark.experiment import AWARE, DELAYS_MS, KILOFLOATS, OWN, PROCS
 from convene.studies.mini_benchmark.published import PUBLISHED
-from convene.studies.simulated import Play, Study
+from convene.studies.simulated import Simulate, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 ITERATIONS = 256
-HALF = 0.1  # seconds of computation before, and after, the edge at which ranks tell when they will arrive
+HALF = 0.1  # seconds of computation before, and after, the edge, at which ranks send their expected arrival
 
 # The source's gather and broadcast are two calls, one after the other.
 REGULAR = {**experiment.REGULAR, "LNBC": "gather, bcast"}
@@ -36,7 +36,7 @@ ALGORITHMS = REGULAR | AWARE | OWN
 
 @dataclass(frozen=True)
 class MiniBenchmark(Case):
-    """One algorithm in one cell. Its patterns are made when it is played; what comes back is the mean
+    """One algorithm in one cell. Its patterns are made when it is simulated; the result is the mean
     of all of them."""
 
     most_delay: float = 0.0  # seconds
@@ -48,21 +48,21 @@ class MiniBenchmark(Case):
         for _ in range(self.iterations):
             yield [2 * HALF + generator.uniform(0, self.most_delay) for _ in range(self.procs)]
 
-    def play(self, _on_play: Callable[[], None] | None = None) -> list[list[Simulated]]:
+    def simulate(self, _on_part: Callable[[], None] | None = None) -> list[list[Simulated]]:
         arrivals = list(self.computations())
         if self.spec == REGULAR["LNBC"]:
-            runs = self.play_gather_bcast(arrivals)
+            runs = self.simulate_gather_bcast(arrivals)
         elif self.spec in REGULAR.values():
-            runs = self.simulate(self.collective, self.spec, arrivals)
+            runs = self.run_calls(self.collective, self.spec, arrivals)
         else:
-            runs = self.play_with_forecast(arrivals)
+            runs = self.simulate_with_forecast(arrivals)
         mean: Simulated = {
             "seconds": fmean(run["seconds"] for run in runs),
             "mean": fmean(run["mean"] for run in runs),
         }
         return [[mean]]
 
-    def simulate(
+    def run_calls(
         self, collective: str, spec: str, arrivals: list[list[float]], **others: Unpack[SimulationFields]
     ) -> list[Simulated]:
         request = _core.SimulationRequest(
@@ -76,15 +76,14 @@ class MiniBenchmark(Case):
         )
         return _core.simulate(request, self.platform.parsed)
 
-    def play_gather_bcast(self, arrivals: list[list[float]]) -> list[Simulated]:
-        """A gather, and on each rank, when it has left that, a broadcast: of those that MPIs take for
-        so many bytes the one that is the fastest in the mean."""
-        gathered = self.simulate("gather", "linear", arrivals, exits=True)
+    def simulate_gather_bcast(self, arrivals: list[list[float]]) -> list[Simulated]:
+        """A gather followed by a broadcast: the fastest in the mean of those that MPIs use for this size."""
+        gathered = self.run_calls("gather", "linear", arrivals, exits=True)
         (size,) = self.sizes
         entered = [run["exits"] for run in gathered]
         whole = replace(self, sizes=(size * self.procs,))
         tried = [
-            self.elapsed(whole.simulate("bcast", spec, entered, exits=True), arrivals) for spec in BROADCASTS
+            self.elapsed(whole.run_calls("bcast", spec, entered, exits=True), arrivals) for spec in BROADCASTS
         ]
         return min(tried, key=lambda runs: fmean(run["mean"] for run in runs))
 
@@ -99,7 +98,7 @@ class MiniBenchmark(Case):
             for run, came in zip(runs, arrivals, strict=True)
         ]
 
-    def play_with_forecast(self, arrivals: list[list[float]]) -> list[Simulated]:
+    def simulate_with_forecast(self, arrivals: list[list[float]]) -> list[Simulated]:
         """After half of its computation a rank tells all others when it will come; when all have, each
         makes the schedule, and its background thread begins with what does not need the rank's own block."""
         (size,) = self.sizes
@@ -112,13 +111,13 @@ class MiniBenchmark(Case):
             begins.append([known] * self.procs)
         # Unequal cuts (BSLB's first segments are tiny) need sizes by rank.
         blocks = [[float(size)] * self.procs]
-        return self.simulate(
+        return self.run_calls(
             self.collective, self.spec, arrivals, forecasts=forecasts, begins=begins, blocks=blocks
         )
 
     def telling(self) -> float:
         """Seconds in which all ranks exchange a number of 8 bytes."""
-        (run,) = replace(self, sizes=(8,)).simulate("allgather", "bruck", [[0.0] * self.procs])
+        (run,) = replace(self, sizes=(8,)).run_calls("allgather", "bruck", [[0.0] * self.procs])
         return run["seconds"]
 
 
@@ -171,7 +170,7 @@ class Result(TypedDict):
     summary: Summary
 
 
-def run(play: Play) -> Result:
+def run(simulate: Simulate) -> Result:
     platform = platforms.load_platform("tryton")
     cases = [
         MiniBenchmark(
@@ -190,7 +189,7 @@ def run(play: Play) -> Result:
         for delay in DELAYS_MS
         for spec in ALGORITHMS.values()
     ]
-    results = iter(play(cases))
+    results = iter(simulate(cases))
     cells: list[Cell] = []
     for procs in PROCS:
         for kilofloats in KILOFLOATS:
@@ -219,7 +218,7 @@ def winner_of(cell: Cell) -> str:
 
 
 def published_of(cell: Cell) -> tuple[str, float] | None:
-    """The winner, and its speedup where it is one that minds arrivals; nothing of the table that cannot
+    """The winner, and its speedup where it is one that uses arrivals; nothing of the table that cannot
     be read."""
     return PUBLISHED.get((cell["procs"], cell["kilofloats"], cell["delay_ms"]))
 
@@ -320,17 +319,16 @@ def sentences(result: Result) -> list[str]:
         for name, peak in peaks.items()
     }
     return [
-        f"In {summary['same_class']} of {summary['compared']} cells both agree on whether an algorithm "
-        f"that minds "
-        f"arrivals is the best, in {summary['same_winner']} on which one.",
+        f"In {summary['same_class']} of {summary['compared']} cells both agree on whether an algorithm that "
+        f"uses arrivals is the best, in {summary['same_winner']} on which one.",
         f"Highest speedup over the best regular algorithm: BDR {where['BDR']}, published 1.90 (P = 28, 5 "
-        f"ms, 256K); "
-        f"BSLB {where['BSLB']}, published 1.67 (P = 48, 50 ms, 1M); the list schedule {where['LIST']}.",
+        f"ms, 256K); BSLB {where['BSLB']}, published 1.67 (P = 48, 50 ms, 1M); the list schedule "
+        f"{where['LIST']}.",
     ]
 
 
 def draw(result: Result) -> "Figure":
-    from convene.studies import figures  # Matplotlib takes a second to load
+    from convene.studies import figures  # slow import of Matplotlib
 
     rows = [
         (

@@ -24,7 +24,7 @@ from convene.studies.scatter_gather.experiment import (
     TIE,
     TREE,
 )
-from convene.studies.simulated import Play, Study, balanced, is_able
+from convene.studies.simulated import Simulate, Study, balanced, is_able
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -160,7 +160,7 @@ class Result(TypedDict):
     cells: list[Cell]
 
 
-def run(play: Play) -> Result:
+def run(simulate: Simulate) -> Result:
     platform = platforms.load_platform("chic")
     cases = [
         Case(
@@ -178,7 +178,7 @@ def run(play: Play) -> Result:
         if is_able(collective, spec, procs)
     ]
     times: Times = {}
-    for case, runs in zip(cases, play(cases), strict=True):
+    for case, runs in zip(cases, simulate(cases), strict=True):
         for size, (found,) in zip(case.sizes, runs, strict=True):
             # The source's metric is the slowest rank's time.
             times[case.collective, case.procs, size, case.spec] = found["seconds"]
@@ -195,7 +195,7 @@ def run(play: Play) -> Result:
 
 def tables(result: Result) -> list[Table]:
     table = console.table(
-        "What the source says, and whether the simulation agrees", "where", "claim", "simulated"
+        "Statements of the source, and whether the simulation agrees", "where", "claim", "simulated"
     )
     for row in result["claims"]:
         table.add_row(row["where"], row["claim"], "agrees" if row["agrees"] else "does not")
@@ -208,7 +208,7 @@ def sentences(result: Result) -> list[str]:
 
 
 def draw(result: Result) -> "Figure":
-    from convene.studies import figures  # Matplotlib takes a second to load
+    from convene.studies import figures  # slow import of Matplotlib
 
     panels = []
     for collective in ("gather", "allgather"):

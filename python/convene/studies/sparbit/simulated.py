@@ -12,7 +12,7 @@ from rich.table import Table
 from convene.base import console
 from convene.simulate import platforms
 from convene.simulate.cases import Case
-from convene.studies.simulated import Play, Study, balanced, gain, is_able, percent
+from convene.studies.simulated import Simulate, Study, balanced, gain, is_able, percent
 from convene.studies.sparbit import experiment
 from convene.studies.sparbit.experiment import (
     BASELINES,
@@ -160,13 +160,13 @@ def cells_json(cells: Cells, key: str) -> list[CellJson]:
     ]
 
 
-def run_allgather(play: Play) -> Result:
+def run_allgather(simulate: Simulate) -> Result:
     cases = [
         case
         for name, numbers in PROCS.items()
         for case in cases_of("allgather", platforms.load_platform(name), numbers, BASELINES)
     ]
-    cells = gather_cells([case.platform.name for case in cases], cases, play(cases))
+    cells = gather_cells([case.platform.name for case in cases], cases, simulate(cases))
     return {
         "study": "sparbit",
         "source": "Loch 2021, tables 6 and 7, average time",
@@ -181,14 +181,14 @@ def published_of_v(name: str, mapping: str) -> Shares | None:
     return experiment.ALLGATHERV_SEQUENTIAL.get(name) if mapping == "sequential" else None
 
 
-def run_allgatherv(play: Play) -> Result:
+def run_allgatherv(simulate: Simulate) -> Result:
     platform = platforms.load_platform("cervino").with_nodes(MACHINES_OF_V)
     names, cases = [], []
     for distribution in experiment.ALLGATHERV:
         found = cases_of("allgatherv", platform, PROCS_OF_V, BASELINES_OF_V, distribution)
         names += [distribution] * len(found)
         cases += found
-    cells = gather_cells(names, cases, play(cases))
+    cells = gather_cells(names, cases, simulate(cases))
     summary = [
         summarize(name, mapping, cells, published_of_v(name, mapping))
         for name in experiment.ALLGATHERV
@@ -247,9 +247,9 @@ def names(rows: list[Summary]) -> str:
 
 
 def draw(result: Result) -> "Figure":
-    """The hybrid heat map: the best algorithm's colour where it is not Sparbit, else Sparbit's gain in
+    """The hybrid heat map: the best algorithm's colour if it is not Sparbit, otherwise Sparbit's gain in
     grey."""
-    from convene.studies import figures  # Matplotlib takes a second to load
+    from convene.studies import figures  # slow import of Matplotlib
 
     key = "platform" if result["study"] == "sparbit" else "distribution"
     mappings = MAPPINGS if result["study"] == "sparbit" else (UNITED,)

@@ -116,14 +116,12 @@ TEST(Svg, SaysWhatIsTooMuch) {
     return "";
   };
   EXPECT_EQ(why(65, {}),
-            "a picture of 65 processes would have columns too narrow to be read; the limit is 64: ask for "
-            "fewer, or for "
-            "the format \"text\" or \"json\"");
-  EXPECT_THAT(why(64, {}), HasSubstr("63 rounds of 64 processes would have 258048 cells"));
+            "a picture supports at most 64 processes, not 65; use fewer processes, or --format text or json");
+  EXPECT_THAT(why(64, {}), HasSubstr("63 rounds of 64 processes has 258048 cells"));
   EXPECT_EQ(why(64, {.rounds = {0, 62}}), "");
-  EXPECT_EQ(why(4, {.rounds = {3}}), "there is no round 3 to draw; this plan has 3 rounds, counted from 0");
+  EXPECT_EQ(why(4, {.rounds = {3}}), "round 3 is out of range; this plan has 3 rounds, counted from 0");
   EXPECT_EQ(why(4, {.node_of_rank = {0, 1}}),
-            "the mapping places 2 ranks, but the plan has 4; map as many as there are");
+            "the mapping places 2 ranks, but the plan has 4; use equal numbers");
 }
 
 TEST(Svg, LabelsNeverCoverEachOther) {

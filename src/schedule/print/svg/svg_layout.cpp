@@ -77,28 +77,27 @@ void Layout::require_drawable() const {
   if (procs_ == 0 || contract_.size() != procs_) throw Error("a picture needs the schedules of all ranks");
   if (procs_ > most_drawn_procs)
     throw Error(fmt::format(
-        "a picture of {} processes would have columns too narrow to be read; the limit is {}: ask for "
-        "fewer, or for the format \"text\" or \"json\"",
+        "a picture supports at most {1} processes, not {0}; use fewer processes, or --format text or json",
         procs_, most_drawn_procs));
   if (has_nodes() && options_.node_of_rank.size() != procs_)
-    throw Error(fmt::format("the mapping places {} ranks, but the plan has {}; map as many as there are",
+    throw Error(fmt::format("the mapping places {} ranks, but the plan has {}; use equal numbers",
                             options_.node_of_rank.size(), procs_));
   std::size_t rows = 0;
   for (const Schedule& schedule : plan_)
     rows = std::max<std::size_t>({rows, schedule.places(Buffer::input), schedule.places(Buffer::output)});
   const std::size_t cells = rounds_to_draw() * procs_ * rows;
   if (cells > most_cells)
-    throw Error(fmt::format(
-        "a picture of {} rounds of {} processes would have {} cells, and more than {} can't be read: "
-        "ask for fewer processes, or for some of the rounds only",
-        rounds_to_draw(), procs_, cells, most_cells));
+    throw Error(
+        fmt::format("a picture of {} rounds of {} processes has {} cells, more than {}; use fewer processes, "
+                    "or draw some --rounds only",
+                    rounds_to_draw(), procs_, cells, most_cells));
 }
 
 void Layout::require_rounds() const {
   for (std::uint32_t round : options_.rounds)
     if (std::none_of(tiles_.begin(), tiles_.end(),
                      [&](const Tile& tile) { return tile.frame.round == round; }))
-      throw Error(fmt::format("there is no round {} to draw; this plan has {}, counted from 0", round,
+      throw Error(fmt::format("round {} is out of range; this plan has {}, counted from 0", round,
                               plural(statistics(plan_).rounds, "round")));
 }
 
@@ -299,7 +298,7 @@ std::string Layout::sample_name() const {
     case Naming::segment:
       return info_.segments == 1 ? "the root's vector" : "first segment of the root's vector";
     case Naming::source:
-    case Naming::token:
+    case Naming::empty:
     case Naming::neighbor:
       break;
   }

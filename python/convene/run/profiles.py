@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Accounts: what the ranks of a program have counted and timed, summed up."""
+"""Profiles: counts and times of the ranks of a program, combined."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from convene._core import RequestError
 from convene.base import jsons
 from convene.base.result_types import Json
 from convene.run import phases
-from convene.run.account_types import Account, CallRecord, CommunicatorAccount
 from convene.run.phases import Background, PhaseRow
+from convene.run.profile_types import CallRecord, CommunicatorProfile, Profile
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def calls(self) -> float:
-        """Calls of the collective: what every member of a communicator takes part in counts once."""
+        """Number of calls; a call counts once for all members of its communicator."""
         return self.calls_of_ranks / max(self.procs, 1)
 
     @property
@@ -81,13 +81,13 @@ class Row:
 
 
 @dataclass
-class Accounts:
+class Profiles:
     """All of a run."""
 
     rows: list[Row] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    ranks: int = 0  # that wrote an account
-    procs: int = 0  # of the program, as its ranks say
+    ranks: int = 0  # that wrote a profile
+    procs: int = 0  # of the program
     unreadable: int = 0
     refusal: str = ""  # the sentence with which Convene ended the program
     libraries: list[str] = field(default_factory=list)
@@ -107,36 +107,36 @@ class Accounts:
 Rows = dict[tuple[str | int, ...], Row]
 
 
-def read(directory: Path) -> Accounts:
-    """Reads every account in the directory. A rank that crashed has written none, or a part of one."""
-    accounts = Accounts()
+def read(directory: Path) -> Profiles:
+    """Reads every profile in the directory. A rank that crashed has written none, or a part of one."""
+    profiles = Profiles()
     rows: Rows = {}
     libraries: dict[str, None] = {}
     hosts: dict[str, None] = {}
     messages: dict[str, None] = {}
     declared: dict[tuple[str, str], PhaseRow] = {}
-    accounts.unreadable = sum(1 for _ in directory.glob("account-*.json.part"))
-    accounts.refusal = refusal(directory)
-    for path in sorted(directory.glob("account-*.json")):
+    profiles.unreadable = sum(1 for _ in directory.glob("profile-*.json.part"))
+    profiles.refusal = refusal(directory)
+    for path in sorted(directory.glob("profile-*.json")):
         try:
-            value = jsons.check(jsons.read(path), Account, str(path))
-            collect(value, {})  # once for nothing: an account counts as a whole or not at all
+            value = jsons.check(jsons.read(path), Profile, str(path))
+            collect(value, {})  # once for nothing: a profile counts as a whole or not at all
             phases.collect(value, {}, Background())
             procs, said = int(value["procs"]), [str(sentence) for sentence in value["messages"]]
         except RequestError:
-            accounts.unreadable += 1
+            profiles.unreadable += 1
             continue
         collect(value, rows)
-        phases.collect(value, declared, accounts.background)
-        accounts.ranks += 1
-        accounts.procs = max(accounts.procs, procs)
+        phases.collect(value, declared, profiles.background)
+        profiles.ranks += 1
+        profiles.procs = max(profiles.procs, procs)
         libraries[" ".join(str(value.get("library_version", "")).split())] = None
         hosts[str(value.get("host", ""))] = None
         messages.update(dict.fromkeys(said))
-    accounts.rows = sorted(rows.values(), key=order)
-    accounts.phases = [declared[names] for names in sorted(declared)]
-    accounts.libraries, accounts.hosts, accounts.messages = list(libraries), list(hosts), list(messages)
-    return accounts
+    profiles.rows = sorted(rows.values(), key=order)
+    profiles.phases = [declared[names] for names in sorted(declared)]
+    profiles.libraries, profiles.hosts, profiles.messages = list(libraries), list(hosts), list(messages)
+    return profiles
 
 
 def order(row: Row) -> tuple[str, int, float, str]:
@@ -151,10 +151,10 @@ def refusal(directory: Path) -> str:
     return ""
 
 
-def collect(account: Account, rows: Rows) -> None:
+def collect(profile: Profile, rows: Rows) -> None:
     """Adds a rank's records to the rows."""
-    rank = int(account["rank"])
-    for communicator, record in records(account):
+    rank = int(profile["rank"])
+    for communicator, record in records(profile):
         # The mean of the bytes of a class of sizes is in that class again.
         size_class = int(record["bytes_per_block"]).bit_length()
         names = (str(record["collective"]), str(record["algorithm"]), str(record["reason"]))
@@ -162,7 +162,7 @@ def collect(account: Account, rows: Rows) -> None:
         rows.setdefault((*names, *shape, size_class), Row(*names, *shape)).add(rank, record)
 
 
-def records(account: Account) -> Iterable[tuple[CommunicatorAccount, CallRecord]]:
-    for communicator in account["communicators"]:
+def records(profile: Profile) -> Iterable[tuple[CommunicatorProfile, CallRecord]]:
+    for communicator in profile["communicators"]:
         for record in communicator["records"]:
             yield communicator, record

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of accounts: what each rank of a run writes. docs/reference/formats.md says what the members mean."""
+"""Types of profiles, the files that each rank of a run writes."""
 
 from typing import NotRequired, TypedDict
 
@@ -29,7 +29,7 @@ class PhaseTally(TypedDict):
     early_messages: int
 
 
-class CommunicatorAccount(TypedDict):
+class CommunicatorProfile(TypedDict):
     procs: int
     nodes: int
     records: list[CallRecord]
@@ -43,11 +43,11 @@ class ThreadUsage(TypedDict):
     cpu_seconds: float
 
 
-class Account(TypedDict):
+class Profile(TypedDict):
     rank: int
     procs: int
     messages: list[str]
-    communicators: list[CommunicatorAccount]
+    communicators: list[CommunicatorProfile]
     library_version: NotRequired[str]
     host: NotRequired[str]
     progress_thread: NotRequired[ThreadUsage | None]

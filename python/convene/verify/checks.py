@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plays of a verification, on all cores, and their results."""
+"""Checks of a verification, on all cores, and their results."""
 
 import os
 import random
@@ -34,7 +34,7 @@ class Result:
 
 
 def random_forecast(procs: int, number: int) -> list[int]:
-    """Forecast so many of a fixed series: spread out or dense, every fourth with ranks that never arrive."""
+    """Forecast number n of a fixed series: sparse or dense, every fourth with ranks that never arrive."""
     source = random.Random(f"{procs} {number}")
     spread = source.randrange(3 * procs + 1)
     arrivals = [source.randint(0, spread) for _ in range(procs)]
@@ -44,8 +44,8 @@ def random_forecast(procs: int, number: int) -> list[int]:
     return arrivals
 
 
-def play(case: Case) -> Result:
-    """Plays a call both ways, and with its forecasts; the counts are those of the ordinary one."""
+def check(case: Case) -> Result:
+    """Checks a call without and with MPI_IN_PLACE, and with its forecasts; the counts are those without."""
     request = _core.ScheduleRequest(
         collective=case.collective,
         spec=case.spec,
@@ -56,7 +56,7 @@ def play(case: Case) -> Result:
         **case.mapping.as_arguments,
     )
     verdict = _core.check(request)
-    if verdict["ok"] and case.plays_in_place:
+    if verdict["ok"] and case.checks_in_place:
         request.in_place = True
         in_place = _core.check(request)
         verdict["ok"] = in_place["ok"]
@@ -72,15 +72,15 @@ def play(case: Case) -> Result:
     return Result(case, verdict)
 
 
-def play_all(cases: list[Case]) -> Iterator[Result]:
-    """Plays them on all cores, with a bar on a terminal. The largest first."""
+def check_all(cases: list[Case]) -> Iterator[Result]:
+    """Checks the cases on all cores, the largest first, with a progress bar on a terminal."""
     output = console.make(error=True)
     ordered = sorted(cases, key=lambda case: -case.procs)
     with (
         ThreadPoolExecutor(os.cpu_count()) as pool,
         Progress(console=output, transient=True, disable=not output.is_terminal) as progress,
     ):
-        yield from progress.track(pool.map(play, ordered), total=len(cases), description="playing")
+        yield from progress.track(pool.map(check, ordered), total=len(cases), description="verifying")
 
 
 def as_json(result: Result) -> Json:

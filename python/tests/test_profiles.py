@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Accounts of ranks, put together."""
+"""Profiles of ranks, put together."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from convene.base.text import bytes_text, seconds_text
-from convene.run import accounts, pages, report
+from convene.run import pages, profiles, report
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
@@ -35,7 +35,7 @@ def write(directory: Path, rank: int, procs: int, *communicators: tuple[int, lis
         "communicators": [{"procs": size, "nodes": 1, "records": records} for size, records in communicators],
         "messages": ["one", f"of rank {rank}"],
     }
-    path = directory / f"account-{100 + rank}-{rank}.json"
+    path = directory / f"profile-{100 + rank}-{rank}.json"
     path.write_text(json.dumps(value))
     return path
 
@@ -44,7 +44,7 @@ def test_calls_count_once_a_communicator(tmp_path: Path) -> None:
     # Four ranks in two communicators of two; each of the two makes 5 calls.
     for rank in range(4):
         write(tmp_path, rank, 4, (2, [record("ring", 8, 5, 0.5 + rank)]))
-    found = accounts.read(tmp_path)
+    found = profiles.read(tmp_path)
     (row,) = found.rows
     assert row.calls == 10
     assert row.seconds_mean == pytest.approx(2.0)
@@ -60,18 +60,18 @@ def test_rows_are_apart_by_size_and_algorithm(tmp_path: Path) -> None:
     write(
         tmp_path, 0, 1, (1, [record("ring", 8, 1, 1), record("ring", 15.5, 1, 1), record("ring", 16, 1, 1)])
     )
-    found = accounts.read(tmp_path)
+    found = profiles.read(tmp_path)
     assert [row.bytes_per_block for row in found.rows] == [11.75, 16]
     assert not found.is_all_native
 
 
-def test_accounts_that_are_missing_or_broken(tmp_path: Path) -> None:
+def test_profiles_that_are_missing_or_broken(tmp_path: Path) -> None:
     write(tmp_path, 0, 4, (4, [record("native", 8, 1, 1)]))
     write(tmp_path, 1, 4, (4, [record("native", 8, 1, 1)])).write_text('{"rank": 1')
-    (tmp_path / "account-7-2.json.part").write_text("")
-    found = accounts.read(tmp_path)
+    (tmp_path / "profile-7-2.json.part").write_text("")
+    found = profiles.read(tmp_path)
     assert (found.ranks, found.unreadable, found.missing) == (1, 2, 3)
-    assert accounts.read(tmp_path / "nowhere").ranks == 0
+    assert profiles.read(tmp_path / "nowhere").ranks == 0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -91,18 +91,18 @@ def test_accounts_that_are_missing_or_broken(tmp_path: Path) -> None:
     )
 )
 def test_whatever_a_file_holds(tmp_path: Path, value: Any) -> None:
-    (tmp_path / "account-1-0.json").write_text(json.dumps(value))
-    found = accounts.read(tmp_path)
+    (tmp_path / "profile-1-0.json").write_text(json.dumps(value))
+    found = profiles.read(tmp_path)
     assert found.ranks + found.unreadable == 1
 
 
-def run_of(found: accounts.Accounts) -> report.Run:
+def run_of(found: profiles.Profiles) -> report.Run:
     return report.Run(["mpirun", "a <b>"], "allgather=ring", "", "mpich", 0, 1.5, found)
 
 
 def test_pages_escape_what_they_show(tmp_path: Path) -> None:
     write(tmp_path, 0, 1, (1, [record("<ring>", 8, 1, 1)]))
-    page = pages.page(run_of(accounts.read(tmp_path)))
+    page = pages.page(run_of(profiles.read(tmp_path)))
     assert "&lt;ring&gt;" in page
     assert "<ring>" not in page
     assert "a &lt;b&gt;" in page
@@ -111,7 +111,7 @@ def test_pages_escape_what_they_show(tmp_path: Path) -> None:
 def test_long_tables_say_what_they_leave_out(tmp_path: Path) -> None:
     records = [record(f"algorithm{number}", 8, 1, 1 + number) for number in range(50)]
     write(tmp_path, 0, 1, (1, records))
-    table = report.table(run_of(accounts.read(tmp_path)))
+    table = report.table(run_of(profiles.read(tmp_path)))
     assert table.row_count == report.MOST_ROWS
     assert "10 rows" in str(table.caption)
 
