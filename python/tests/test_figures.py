@@ -19,6 +19,7 @@ from matplotlib.textpath import TextToPath
 
 Convene = Any
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
 REGULAR, BOLD = FontProperties(family="DejaVu Sans"), FontProperties(family="DejaVu Sans", weight="bold")
 METRICS = TextToPath()
@@ -67,20 +68,39 @@ PICTURES = (
     "bcast binomial -p 2",
     "barrier dissemination -p 4",
     "reduce clairvoyant -p 6 --segments 3",
+    "neighbor_allgather combining -p 12 --graph moore:4x3",
 )
 
 
+WIDTHS = (400, 2000)  # pixels
+
+
+@pytest.mark.parametrize("wanted", [None, *WIDTHS])
 @pytest.mark.parametrize("words", PICTURES)
-def test_texts_of_pictures_are_apart_and_inside(convene: Convene, words: str) -> None:
-    done = convene("show", *(each.replace(";", " ") for each in words.split()), "--format", "svg")
+def test_texts_of_pictures_are_apart_and_inside(convene: Convene, words: str, wanted: int | None) -> None:
+    width_option = () if wanted is None else ("--width", wanted)
+    done = convene(
+        "show", *(each.replace(";", " ") for each in words.split()), "--format", "svg", *width_option
+    )
     assert done.status == 0, done
     root = ElementTree.fromstring(done.out)
     assert "max-width:100%;height:auto" in root.get("style", "")
     _, _, width, height = map(float, root.get("viewBox", "").split())
+    if wanted is not None and " 24 " not in words:  # 24 columns do not fit into 400 pixels
+        assert width <= wanted
     boxes = [box for text in root.iter(f"{SVG}text") for box in boxes_of(text)]
     assert len(boxes) > 10
     assert [box for box in boxes if box.left < 0 or box.right > width or box.bottom > height] == []
     assert [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])] == []
+
+
+@pytest.mark.parametrize(("name", "options"), [("sparbit", ()), ("sparbit-narrow", ("--width", 400))])
+def test_pictures_of_the_readme_are_up_to_date(
+    convene: Convene, name: str, options: tuple[object, ...]
+) -> None:
+    assert f'="docs/{name}.svg"' in (ROOT / "README.md").read_text()
+    drawn = convene("show", "allgather", "sparbit", "-p", 8, "--format", "svg", *options).out
+    assert (ROOT / "docs" / f"{name}.svg").read_text() == drawn
 
 
 @pytest.fixture(autouse=True)

@@ -272,8 +272,7 @@ def test_nothing_starts_when_the_request_is_wrong(
     assert convene("run", "--stack", "mpich", "--", launcher, "-n", 1, "true").status == 2
     (libraries / "libconvene-preload-openmpi.so").unlink()
     assert (
-        "libconvene-preload-openmpi.so not found"
-        in convene("run", "--", launcher, "-n", 1, "true").complaint
+        "libconvene-preload-openmpi.so not found" in convene("run", "--", launcher, "-n", 1, "true").complaint
     )
     assert not launcher.record.exists()
 

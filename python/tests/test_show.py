@@ -206,6 +206,12 @@ def test_mapping(convene: Convene) -> None:
         (("ring", "-p", 4, "-f", "svg", "--mapping", "node:1 core:2"), "4 processes do not fit"),
         (("ring", "-p", 4, "-f", "svg", "--placement", "spiral"), "spiral"),
         (("ring", "-p", 4, "-f", "svg", "--rounds", "7"), "7"),
+        (
+            ("ring", "-p", 4, "-f", "svg", "--width", "wide"),
+            "--width must be a whole number from 200 to 10000",
+        ),
+        (("ring", "-p", 4, "-f", "svg", "--width", "0"), "--width must be a whole number from 200 to 10000"),
+        (("ring", "-p", 4, "--width", "400"), "--width is for --format svg, not text"),
         (("ring", "-p", 4, "-f", "pdf"), "there is no format 'pdf'; known: text, json, svg, goal"),
         (("ring", "-p", 4, "-o", "ring.pdf"), "cannot derive a format from the name ring.pdf; end it in"),
         (("ring", "-p", 4, "-o", "no/such/place.svg"), "cannot write no/such/place.svg"),

@@ -13,7 +13,7 @@ from convene.trace import tables
 from convene.trace.lateness import Summary
 
 MOST_DRAWN = 16  # processes of a picture in a page
-PAGE_WIDTH = 760  # pixels of a picture in a page; a narrow window shrinks it to .35 of its width
+WIDE, NARROW = 760, 360  # pixels of a picture in a page, and in a narrow window
 
 
 class Section(TypedDict):
@@ -24,8 +24,9 @@ class Section(TypedDict):
     pictures: list[tuple[str, str]]
 
 
-def pictures(run: Run) -> list[tuple[str, str]]:
-    """Title and picture of each schedule that ran, for as many processes as can be drawn well."""
+def pictures(run: Run) -> list[tuple[str, str, str]]:
+    """Title, wide and narrow picture of each schedule that ran, for as many processes as can be drawn
+    well."""
     wanted = {(row.collective, row.algorithm, row.procs) for row in run.profiles.rows if not row.is_native}
     found = []
     for collective, algorithm, procs in sorted(wanted):
@@ -33,10 +34,10 @@ def pictures(run: Run) -> list[tuple[str, str]]:
             request = _core.ScheduleRequest(
                 collective=collective, spec=algorithm, procs=min(procs, MOST_DRAWN)
             )
-            drawn = _core.svg(request, width=PAGE_WIDTH)
+            drawn = (_core.svg(request, width=WIDE), _core.svg(request, width=NARROW))
         except RequestError:
             continue  # too large to be drawn, or one that cannot run with fewer processes
-        found.append((f"{collective} by {algorithm}, {min(procs, MOST_DRAWN)} processes", drawn))
+        found.append((f"{collective} by {algorithm}, {min(procs, MOST_DRAWN)} processes", *drawn))
     return found
 
 

@@ -30,6 +30,8 @@ HELP = """Shows the schedules of all ranks as text, JSON, picture or GOAL (a for
 
   convene show allgather sparbit -p 16 --rings --mapping "node:4 core:4" -o rings.svg
 
+  convene show allgather sparbit -p 8 --width 400 -o narrow.svg
+
   convene show allgatherv ring -p 4 --steps --rank 0
 
   convene show allgather bdr -p 4 --arrivals 2,0,0,0
@@ -39,6 +41,7 @@ HELP = """Shows the schedules of all ranks as text, JSON, picture or GOAL (a for
   convene show allgather 'hier(sparbit,linear;leaders=2)' -p 8 --mapping "node:2 core:4"
 """
 
+WIDTHS = (200, 10_000)  # the least and the greatest, in pixels
 FORMATS = ("text", "json", "svg", "goal")
 SUFFIXES = {".txt": "text", ".json": "json", ".svg": "svg", ".goal": "goal"}
 
@@ -122,6 +125,15 @@ class View:
         str | None,
         typer.Option("--rounds", metavar="LIST", help="Picture: draw these rounds only, as in 0-2."),
     ] = None
+    width: Annotated[
+        str | None,
+        typer.Option(
+            "--width",
+            metavar="PIXELS",
+            help="Picture: lay the rounds out in rows of this width, as in 400 for a narrow window; one "
+            "round is never divided. Default: rows of 1200, wider for many rounds.",
+        ),
+    ] = None
     bytes: Annotated[
         str | None, typer.Option("--bytes", metavar="SIZE", help="GOAL: bytes per block, as in 4KiB.")
     ] = None
@@ -134,6 +146,7 @@ class View:
             "rank": self.rank is not None and "text",
             "rings": self.rings and "svg",
             "rounds": self.rounds is not None and "svg",
+            "width": self.width is not None and "svg",
             "bytes": self.bytes is not None and "goal",
         }
         for option, only in given.items():
@@ -207,7 +220,8 @@ def _goal(request: _core.ScheduleRequest, view: View) -> str:
 
 def _svg(request: _core.ScheduleRequest, view: View) -> str:
     rounds = parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS) if view.rounds else []
-    return _core.svg(request, rings=view.rings, rounds=rounds)
+    width = parsing.parse_number(view.width, "--width", *WIDTHS) if view.width is not None else 0
+    return _core.svg(request, rings=view.rings, rounds=rounds, width=width)
 
 
 PRINTERS = {"text": _text, "json": _json, "goal": _goal, "svg": _svg}

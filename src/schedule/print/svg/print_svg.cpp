@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "schedule/print/svg/svg_layout.hpp"
 
@@ -13,7 +14,10 @@ namespace {
 
 using namespace svg;
 
-constexpr double margin = 16, frame_gap = 26, line_gap = 22, usual_width = 1200;
+constexpr double frame_gap = 26, line_gap = 22, usual_width = 1200;
+constexpr TextStyle title_style{.size = 16, .anchor = "start", .bold = true},
+    description_style{.size = 11, .colour = grey, .anchor = "start"},
+    legend_style{.size = 9.5, .colour = grey, .anchor = "start"};
 constexpr TextStyle note{.size = 10, .colour = grey, .anchor = "start"};
 constexpr LineStyle thin{.colour = faint, .width = 0.6};
 
@@ -30,6 +34,8 @@ class Painter {
   void nodes(double left, double top, double bottom);
   void cells(const Frame& frame, double left, double top);
   void cell_labels(const Frame& frame, double left, double top);
+  double paragraph(double x, double y, std::string_view text, const TextStyle& style, double step,
+                   std::string_view separator = " ");
   double legend(double y, double width);
 
   std::size_t tiles_per_line() const;
@@ -40,7 +46,8 @@ class Painter {
 
   const Layout& layout_;
   Canvas canvas_;
-  double right_ = 0;  // the end of the longest line of the legend
+  double limit_ = std::numeric_limits<double>::max();  // of lines of text
+  double right_ = 0;                                   // the end of the widest row or line of text
 };
 
 /// The number of frames side by side: what fits into the wanted width or on a page, or more if the picture
@@ -169,20 +176,32 @@ struct Used {
   }
 };
 
+/// Paints a text in lines `step` apart. Returns the y of the last one.
+double Painter::paragraph(double x, double y, std::string_view text, const TextStyle& style, double step,
+                          std::string_view separator) {
+  const std::vector<std::string> lines = in_lines(text, limit_ - x, style, separator);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) y += step;
+    canvas_.text(x, y, lines[i], style);
+    const double width = style.bold ? bold_width(lines[i], style.size) : text_width(lines[i], style.size);
+    right_ = std::max(right_, x + width);
+  }
+  return y;
+}
+
 /// Paints samples of the elements in use. Returns the y of its end.
 double Painter::legend(double y, double width) {
   double x = margin;
   const auto item = [&](double sample, std::string_view words, auto&& draw) {
-    const double needed = sample + 6 + text_width(words, 9.5) + 14;
+    const double before = sample > 0 ? sample + 6 : 0;
+    const double needed = before + text_width(words, 9.5) + 14;
     if (x > margin && x + needed > width - margin) {
       x = margin;
       y += 20;
     }
     draw(Box{x, y, sample, 14});
-    canvas_.text(x + (sample > 0 ? sample + 6 : 0), y + 10.5, words,
-                 {.size = 9.5, .colour = grey, .anchor = "start"});
+    y = paragraph(x + before, y + 10.5, words, legend_style, 13) - 10.5;
     x += needed;
-    right_ = std::max(right_, x - 14);
   };
   const auto cell = [&](std::string_view words, const std::string& fill, const LineStyle& line, bool is_new) {
     item(24, words, [&](const Box& box) {
@@ -233,15 +252,16 @@ double Painter::legend(double y, double width) {
 std::string Painter::paint(const PlanInfo& info) {
   const std::string title = fmt::format("{}: {}", info.collective, info.algorithm);
   const std::string description = layout_.description();
-  canvas_.text(margin, margin + 13, title, {.size = 16, .anchor = "start", .bold = true});
-  canvas_.text(margin, margin + 30, description, {.size = 11, .colour = grey, .anchor = "start"});
+  if (layout_.width() > 0) limit_ = layout_.width() - margin;
+  double y = paragraph(margin, margin + 13, title, title_style, 20);
+  y = paragraph(margin, y + 17, description, description_style, 14, " · ") + 18;
 
   const std::vector<Tile>& tiles = layout_.tiles();
   const std::size_t per_line = tiles_per_line();
   const double step = layout_.tile_width + frame_gap;
-  const double width = 2 * margin + std::max({static_cast<double>(per_line) * step - frame_gap,
-                                              text_width(description, 11), bold_width(title, 16)});
-  double y = margin + 48;
+  right_ = std::max(right_, margin + static_cast<double>(per_line) * step - frame_gap);
+  if (layout_.width() > 0) limit_ = std::max(right_, limit_);
+  const double legend_width = margin + (layout_.width() > 0 ? limit_ : right_);
   for (std::size_t first = 0; first < tiles.size(); first += per_line) {
     const std::size_t end = std::min(first + per_line, tiles.size());
     double above = 0, below = 0;
@@ -254,8 +274,8 @@ std::string Painter::paint(const PlanInfo& info) {
     y += heading() + above + columns_height() - (below > 0 ? 0 : 2 * layout_.radius) + below + line_gap;
   }
   if (tiles.empty()) canvas_.text(margin, y, "no messages", {.size = 11, .anchor = "start"});
-  const double end = tiles.empty() ? y : legend(y, width);
-  return canvas_.document(std::max(width, right_ + margin), end + margin, title, description);
+  const double end = tiles.empty() ? y : legend(y, legend_width);
+  return canvas_.document(right_ + margin, end + margin, title, description);
 }
 
 }  // namespace

@@ -156,6 +156,23 @@ TEST(Svg, ShorterLabelsWhereLongOnesHaveNoRoom) {
   EXPECT_EQ(svg::lay_out_arrows(arrows, x, 20, labels).label_level, 1u);
 }
 
+/// The width that a picture declares.
+double width_of(const std::string& picture) {
+  const std::string_view key = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+  return std::stod(picture.substr(picture.find(key) + key.size()));
+}
+
+TEST(Svg, RowsOfRoundsFitIntoTheWantedWidth) {
+  for (Rank procs : {2u, 5u, 8u, 13u, 16u})
+    for (double wanted : {400.0, 720.0, 1300.0, 2000.0}) {
+      const std::string picture = ring_picture(procs, {.width = wanted});
+      EXPECT_LE(width_of(picture), wanted) << procs;
+      EXPECT_EQ(xml_fault(picture), "") << procs;
+    }
+  EXPECT_GT(width_of(ring_picture(16)), 1000);
+  EXPECT_LT(width_of(ring_picture(40, {.rounds = {0}, .width = 400})), 600) << "one round is never divided";
+}
+
 TEST(Svg, Golden) {
   EXPECT_EQ(ring_picture(2), R"svg(<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="299.9" height="318.5" viewBox="0 0 299.9 318.5" style="--width:299.9px;max-width:100%;height:auto" role="img" font-family="Helvetica, Arial, sans-serif" text-anchor="middle">

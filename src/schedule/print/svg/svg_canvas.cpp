@@ -105,6 +105,26 @@ double text_width(std::string_view text, double size) { return width(text, size,
 
 double bold_width(std::string_view text, double size) { return width(text, size, bold_advances); }
 
+std::vector<std::string> in_lines(std::string_view text, double width, const TextStyle& style,
+                                  std::string_view separator) {
+  const auto fits = [&](std::string_view line) {
+    return (style.bold ? bold_width(line, style.size) : text_width(line, style.size)) <= width;
+  };
+  std::vector<std::string> lines = {""};
+  while (true) {
+    const std::size_t end = text.find(separator);
+    const std::string_view piece = text.substr(0, end);
+    const std::string longer =
+        lines.back().empty() ? std::string(piece) : fmt::format("{}{}{}", lines.back(), separator, piece);
+    if (lines.back().empty() || fits(longer))
+      lines.back() = longer;
+    else
+      lines.emplace_back(piece);
+    if (end == text.npos) return lines;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
 Hue hue(unsigned index, unsigned count) {
   const double degrees = 25 + 360.0 * index / std::max(1u, count);
   return {oklch(0.80, 0.125, degrees), oklch(0.945, 0.035, degrees), oklch(0.55, 0.15, degrees)};

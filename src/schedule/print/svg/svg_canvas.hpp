@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/layers.hpp"
 
@@ -45,6 +46,10 @@ struct TextStyle {
   std::string_view anchor = "middle";  ///< start, middle, end
   bool bold = false;
 };
+
+/// A text in lines of at most this width, broken only at `separator`. A wider piece has a line of its own.
+std::vector<std::string> in_lines(std::string_view text, double width, const TextStyle& style,
+                                  std::string_view separator = " ");
 
 struct LineStyle {
   std::string_view colour = ink;

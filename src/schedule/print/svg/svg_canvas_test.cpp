@@ -9,6 +9,7 @@
 namespace convene::schedule::svg {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
@@ -35,6 +36,18 @@ TEST(SvgCanvas, WidthsAreThoseOfTheWidestCommonFont) {
   EXPECT_NEAR(text_width("8 messages", 10), 59.6, 0.1);
   EXPECT_NEAR(bold_width("Round 0", 12), 55.7, 0.1);
   EXPECT_NEAR(bold_width("Round 12", 12), 64.1, 0.1);
+}
+
+TEST(SvgCanvas, LinesBreakAtTheirSeparator) {
+  const TextStyle style{.size = 10};
+  const double width = text_width("8 ranks · 3 rounds", 10) + 0.01;
+  EXPECT_THAT(in_lines("8 ranks · 3 rounds · 8 blocks", width, style, " · "),
+              ElementsAre("8 ranks · 3 rounds", "8 blocks"));
+  EXPECT_THAT(in_lines("8 ranks · 3 rounds", width - 1, style, " · "), ElementsAre("8 ranks", "3 rounds"));
+  EXPECT_THAT(in_lines("a_long_name b c", 12, style), ElementsAre("a_long_name", "b", "c"));
+  EXPECT_THAT(in_lines("WW WW", text_width("WW WW", 10), {.size = 10, .bold = true}),
+              ElementsAre("WW", "WW"));
+  EXPECT_THAT(in_lines("", 12, style), ElementsAre(""));
 }
 
 TEST(SvgCanvas, HuesDiffer) {

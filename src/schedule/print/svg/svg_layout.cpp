@@ -167,6 +167,17 @@ void Layout::measure() {
     widest_row = std::max(widest_row, text_width(row_label(row), 9));
   gutter = std::max(26.0, widest_row + 8);
   place_columns();
+  if (options_.width > 0) narrow_columns();
+}
+
+/// Narrows columns, at most to the heads of the ranks, so that a frame fits into the wanted width.
+void Layout::narrow_columns() {
+  const double excess = (tile_width + 2 * margin - options_.width) / procs_;
+  if (excess <= 0) return;
+  pitch = std::max(pitch - excess, std::min(pitch, 2 * radius + 1));
+  node_box.clear();
+  node_number.clear();
+  place_columns();
 }
 
 /// Columns in the order of their nodes, ranks in order within.

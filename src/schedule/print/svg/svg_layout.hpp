@@ -26,6 +26,8 @@ struct Tile {
   std::string title, amount, remark;
 };
 
+inline constexpr double margin = 16;  ///< around the picture
+
 /// Line types: of signals, and of rings, which colour alone may not distinguish.
 inline constexpr std::string_view signal_dashes = "1.5 2.5";
 inline constexpr std::string_view dashes[] = {"", "5 2.5", "1.8 2.2", "7 2 1.8 2"};
@@ -78,6 +80,7 @@ class Layout {
     return has_nodes() && options_.node_of_rank[arrow.from] != options_.node_of_rank[arrow.to];
   }
   void measure();
+  void narrow_columns();
   void place_columns();
   void lay_out(Tile& tile);
   LineStyle line_of(const Tile& tile, std::size_t arrow) const;

@@ -14,7 +14,7 @@ struct SvgOptions {
   std::vector<std::uint32_t> node_of_rank =
       {};                                  ///< draw nodes and the messages between them; empty: no mapping
   std::vector<std::uint32_t> rounds = {};  ///< the rounds to draw; empty: all
-  double width = 0;                        ///< rounds side by side within this width; 0: as many as look well
+  double width = 0;  ///< the most of a row of rounds and of a line of text; 0: as wide as looks well
 };
 
 /// The most processes of a picture. With more, columns are too narrow to be read.
