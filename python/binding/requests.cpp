@@ -63,6 +63,7 @@ void add_requests(nb::module_& module) {
   module.def("uses", &uses, nb::arg("text"), "Reads 'allgather=sparbit,allgatherv=ring'.");
   module.def("rules", &rules, nb::arg("path"), "Reads a rules file.");
   module.def("size", &parse_size, nb::arg("text"), "Bytes from '4KiB'.");
+  module.def("size_text", &format_size, nb::arg("size"), "'4 KiB' from bytes.");
   module.def("size_range", &size_range, nb::arg("text"), "Bytes from '8:1MiB': the least and the most.");
   module.def("no_such", &no_such_name, nb::arg("kind"), nb::arg("wanted"), nb::arg("known"),
              "The error message for an unknown name, with the nearest known ones.");

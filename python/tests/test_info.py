@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene info: one page about this machine."""
 
+import re
 from pathlib import Path
+
+from convene.info import machine
 
 from .conftest import Convene
 
@@ -16,6 +19,18 @@ def test_a_page_names_machine_and_mpis(convene: Convene) -> None:
     text = convene("info").out
     assert found["machine"]["processor"] in text
     assert "Wisdom" in text
+    domains = found["machine"]["numa_domains"]
+    assert f"{domains} NUMA domain{'' if domains == 1 else 's'}\n" in text
+    assert all(re.fullmatch(r"[\d.]+ [KM]iB", each["size"]) for each in found["machine"]["caches"])
+
+
+def test_sizes_of_caches() -> None:
+    assert [machine.cache_size(text) for text in ("32K", "1280K", "2M", "")] == [
+        "32 KiB",
+        "1.25 MiB",
+        "2 MiB",
+        "",
+    ]
 
 
 def test_a_page_is_drawn(convene: Convene, tmp_path: Path) -> None:

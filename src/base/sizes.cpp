@@ -30,6 +30,22 @@ int shift_of(std::string_view unit) {
   throw Error(in_quotes(text) + " is not a size" + why + "; give bytes as in 8, 4KiB or 1MiB");
 }
 
+constexpr std::size_t most_decimals = 6;
+
+/// Decimals of a unit in bytes, rounded: "5" of KiB is 512. They must be digits.
+std::uint64_t part_of_unit(std::string_view decimals, int shift) {
+  std::uint64_t scale = 1;
+  for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
+  return ((*parse_whole(decimals) << shift) + scale / 2) / scale;
+}
+
+/// In so many parts of the unit 1024^power, rounded.
+std::uint64_t in_parts(std::uint64_t bytes, unsigned power, std::uint64_t parts) {
+  const unsigned shift = 10 * power;
+  const std::uint64_t rest = bytes & ((std::uint64_t{1} << shift) - 1);
+  return (bytes >> shift) * parts + ((rest * parts + (std::uint64_t{1} << (shift - 1))) >> shift);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_whole(std::string_view text) {
@@ -42,14 +58,22 @@ std::optional<std::uint64_t> parse_whole(std::string_view text) {
 
 std::uint64_t parse_size(std::string_view text) {
   const std::string_view number_and_unit = trimmed(text);
-  const auto digits = std::min(number_and_unit.find_first_not_of("0123456789"), number_and_unit.size());
+  const auto digits = std::min(number_and_unit.find_first_not_of("0123456789."), number_and_unit.size());
   const std::string_view unit = trimmed(number_and_unit.substr(digits));
   const int shift = shift_of(unit);
   if (digits == 0) fail(text, "");
   if (shift < 0) fail(text, ": unknown unit " + in_quotes(unit));
-  const auto number = parse_whole(number_and_unit.substr(0, digits));
+  const auto point = std::min(number_and_unit.find('.'), digits);
+  const std::string_view decimals = number_and_unit.substr(point, digits - point);
+  if (decimals.size() == 1 || point == 0 || decimals.rfind('.') != decimals.find('.')) fail(text, "");
+  if (!decimals.empty() && shift == 0) fail(text, ": bytes have no decimals");
+  if (decimals.size() > 1 + most_decimals) fail(text, ": more than 6 decimals");
+  const auto number = parse_whole(number_and_unit.substr(0, point));
   if (!number || *number > largest >> shift) fail(text, ": it is too large");
-  return *number << shift;
+  const std::uint64_t size =
+      (*number << shift) + (decimals.empty() ? 0 : part_of_unit(decimals.substr(1), shift));
+  if (size > largest) fail(text, ": it is too large");
+  return size;
 }
 
 SizeRange parse_size_range(std::string_view text) {
@@ -65,20 +89,17 @@ SizeRange parse_size_range(std::string_view text) {
 }
 
 std::string format_size(std::uint64_t bytes) {
-  constexpr std::uint64_t exact_below = 10 * 1024;  // of a unit
-  const auto unit = [](unsigned power) {
-    return power == 0 ? std::string(" B") : std::string{' ', prefixes[power - 1], 'i', 'B'};
-  };
-  for (unsigned power = 4; power-- > 0;)
-    if (const std::uint64_t count = bytes >> 10 * power;
-        count << 10 * power == bytes && count > 0 && count < exact_below)
-      return std::to_string(count) + unit(power);
-  if (bytes == 0) return "0 B";
-  unsigned power = 3;
-  while (bytes >> 10 * power == 0) --power;
-  const double count = static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 10 * power);
-  const auto tenths = static_cast<std::uint64_t>(count * 10 + 0.5);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + unit(power);
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  unsigned power = 1;
+  while (power < prefixes.size() && in_parts(bytes, power, 10) >= 1024 * 10) ++power;
+  const bool is_short = in_parts(bytes, power, 100) < 10 * 100;
+  const std::uint64_t scale = is_short ? 100 : 10;
+  const std::uint64_t parts = in_parts(bytes, power, scale);
+  std::string decimals = std::to_string(scale + parts % scale).substr(1);
+  const std::uint64_t rest = bytes & ((std::uint64_t{1} << 10 * power) - 1);
+  if ((rest * scale) << (64 - 10 * power) == 0) decimals.resize(decimals.find_last_not_of('0') + 1);
+  return std::to_string(parts / scale) + (decimals.empty() ? "" : "." + decimals) + ' ' +
+         prefixes[power - 1] + "iB";
 }
 
 }  // namespace convene::base

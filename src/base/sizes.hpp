@@ -14,7 +14,7 @@ namespace convene::base {
 /// A whole number without sign; nullopt if the text is anything else or the number does not fit.
 std::optional<std::uint64_t> parse_whole(std::string_view text);
 
-/// Bytes. Units: B, KiB, MiB, GiB, TiB, or K, M, G, T for the same; not case-sensitive. Throws Error.
+/// Bytes. Units: B, KiB, MiB, GiB, TiB, or K, M, G, T; not case-sensitive. "1.5KiB" is rounded. Throws Error.
 std::uint64_t parse_size(std::string_view text);
 
 struct SizeRange {
@@ -24,8 +24,8 @@ struct SizeRange {
 /// "8:1MiB", or one size for both ends. Throws Error, also if the range is empty.
 SizeRange parse_size_range(std::string_view text);
 
-/// A size for people, as in python/convene/base/text.py: "8 B", "4000 B", "4 KiB"; "15.6 KiB" where the exact
-/// number would be long.
+/// A size in the largest unit that it reaches, with two decimals below 10 and one above: "3.91 KiB". Exact
+/// ones have no zeros at the end: "8 B", "4 KiB", but "64.0 KiB" for 65535. parse_size reads it.
 std::string format_size(std::uint64_t bytes);
 
 }  // namespace convene::base

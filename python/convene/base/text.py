@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quantities as text."""
 
-EXACT_BELOW = 10 * 1024  # of a unit
+from convene import _core
 
 
 def bytes_text(value: float) -> str:
-    """Bytes for people: 8 B, 4000 B, 4 KiB; 15.6 KiB where the exact number would be long."""
-    units = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
-    for unit, scale in units:
-        if value % scale == 0 and scale <= value < EXACT_BELOW * scale:
-            return f"{value / scale:.0f} {unit}"
-    for unit, scale in units[:-1]:
-        if value >= max(scale, EXACT_BELOW):
-            return f"{value / scale:.1f} {unit}"
-    return f"{value:.1f}".removesuffix(".0") + " B"
+    """A size for people, by the rule of format_size (src/base/sizes.hpp): 8 B, 3.91 KiB, 4 KiB, 15.6 KiB."""
+    if value < 1024:
+        return f"{value:.1f}".removesuffix(".0") + " B"  # of a mean
+    return _core.size_text(round(value))
 
 
 def seconds_text(value: float) -> str:

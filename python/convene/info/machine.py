@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convene import _core
+from convene._core import RequestError
 from convene.base.text import bytes_text
 
 SYSTEM = Path("/sys/devices/system")
@@ -38,7 +39,15 @@ def caches() -> Iterator[Cache]:
         if kind == "Instruction":
             continue
         level = f"L{first_line(folder / 'level')}{'d' if kind == 'Data' else ''}"
-        yield Cache(level, first_line(folder / "size"), first_line(folder / "shared_cpu_list"))
+        yield Cache(level, cache_size(first_line(folder / "size")), first_line(folder / "shared_cpu_list"))
+
+
+def cache_size(text: str) -> str:
+    """The kernel writes 32K."""
+    try:
+        return bytes_text(_core.size(text))
+    except RequestError:
+        return text
 
 
 def cma() -> str:

@@ -32,10 +32,12 @@ the wisdom in use.
 
 
 def facts_of(found: Machine) -> list[tuple[str, str]]:
+    number = found.numa_domains
+    domains = f"{number} NUMA domain{'' if number == 1 else 's'}"
     caches = ", ".join(f"{each.level} {each.size} (cores {each.cores})" for each in found.caches)
     return [
         ("processor", found.processor),
-        ("cores", f"{found.cores}, {found.bound_to} for this process, {found.numa_domains} NUMA domain(s)"),
+        ("cores", f"{found.cores}, {found.bound_to} for this process, {domains}"),
         ("caches", caches or "?"),
         ("memory", f"{found.memory}; {found.shared_memory}"),
         ("single copy (CMA)", found.cma),
