@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from convene.bench.report import sample_figures, sketches, time_figures, winner_figures
-from convene.bench.report.comparison import Compared
+from convene.bench.report.comparison import SAME, UNCLEAR, Compared
 from convene.bench.report.measured import Measured
 from convene.bench.report.sketches import Figure, Sketch
 from convene.plots import style
@@ -42,36 +42,40 @@ def all_figures(
 def comparison(compared: list[Compared], first: str, second: str, with_pdf: bool) -> Figure:
     """All ratios with their intervals, in order."""
     with style.style():
+        is_exact = compared[0].is_exact
+        interval = "" if is_exact else ", with its 95 % interval"
         ordered = sorted(compared, key=lambda each: each.ratio)
         drawing, axes = plt.subplots(figsize=(8, 3.6))
-        colours = {"faster": COLOURS[2], "slower": COLOURS[1], "no difference to be seen": "#8a929c"}
+        colours = {"faster": COLOURS[2], "slower": COLOURS[1], UNCLEAR: "#8a929c", SAME: "#8a929c"}
         for verdict, colour in colours.items():
             own = [(place, each) for place, each in enumerate(ordered) if each.verdict == verdict]
             if not own:
                 continue
             values = np.array([[each.ratio, each.low, each.high] for _, each in own])
-            errors = [np.maximum(values[:, 0] - values[:, 1], 0), np.maximum(values[:, 2] - values[:, 0], 0)]
+            low, high = [
+                np.maximum(values[:, 0] - values[:, 1], 0),
+                np.maximum(values[:, 2] - values[:, 0], 0),
+            ]
             axes.errorbar(
                 [place for place, _ in own],
                 values[:, 0],
-                yerr=errors,
+                yerr=None if own[0][1].is_exact else [low, high],
                 fmt="o",
                 markersize=3,
                 color=colour,
-                label=f"{second} is {verdict}" if verdict != "no difference to be seen" else verdict,
+                label=f"{second} is {verdict}" if verdict in ("faster", "slower") else verdict,
             )
         axes.axhline(1, color=OWN_COLOUR, linewidth=1)
         axes.set_yscale("log")
         label_ratios(axes.yaxis)
-        axes.set_ylabel("ratio of medians")
+        axes.set_ylabel("ratio of times" if is_exact else "ratio of medians")
         axes.set_xlabel("cases and algorithms, in order of the ratio")
         style.legend(drawing, [axes])
         sketch = Sketch(
             drawing,
             "comparison",
             f"{second} by {first}",
-            "One point for each case and algorithm that both have, with its 95 % interval; below 1 the "
-            "second is faster.",
+            f"One point for each case and algorithm that both have{interval}; below 1 the second is faster.",
             [axes],
         )
         return sketches.render(sketch, "", with_pdf)

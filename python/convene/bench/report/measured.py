@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurements that were read, with the winner of each case."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from convene.base.result_types import Cell, Measurement
+from convene import _core
+from convene._core import RequestError
+from convene.base.result_types import Cell, MeasuredRun, Measurement
 from convene.bench import metrics
 from convene.bench.metrics import Metric
 from convene.bench.summary import Case, Row, cases, summarize_all
@@ -16,6 +18,7 @@ from convene.catalogue import selection
 from convene.stats import arrivals, inference
 
 SURE = 0.05  # of the false discovery rate
+TIE = 1e-9  # part of an exact time: less is rounding
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,10 @@ class Win:
 
     case: Case
     winner: str
-    second: str
+    second: str  # empty if all are equally fast
     gain: float
     p_value: float  # corrected for the number of cases
+    tied: tuple[str, ...] = ()  # the winner and those with the same exact time; second is the next
 
     @property
     def is_sure(self) -> bool:
@@ -69,7 +73,20 @@ class Measured:
     @property
     def is_exact(self) -> bool:
         """True of a simulation without noise or random arrivals: there is no chance in it."""
-        return not self.is_repeated and all(run.get("simulated") for run in self.result["runs"])
+        return not self.is_repeated and all(
+            run.get("simulated") and is_deterministic(run) for run in self.result["runs"]
+        )
+
+    @property
+    def caption_of_times(self) -> str:
+        """What a point of a figure is."""
+        what = f"{self.metric.by.capitalize()}s with 95 % intervals; lower" if self.is_repeated else "Lower"
+        return f"{what} is better."
+
+    @property
+    def sentence_of_metric(self) -> str:
+        text = self.metric.summary if self.is_repeated else self.metric.summary.partition(";")[0]
+        return f"{text[0].upper()}{text[1:]}."
 
     @property
     def tells_every_rank(self) -> bool:
@@ -86,6 +103,16 @@ class Measured:
         names = [contender["name"] for contender in cell["contenders"]]
         found: arrivals.Array = metrics.values(cell, self.metric)[names.index(algorithm)]
         return found
+
+
+def is_deterministic(run: MeasuredRun) -> bool:
+    """Whether a simulation of one observation has neither noise nor random arrivals."""
+    options = run.get("options", {})
+    try:
+        drawn = len(_core.arrival_delays(str(options.get("arrivals", "none")), run["procs"], 2, 1))
+    except RequestError:  # a file of arrivals
+        drawn = 1
+    return options.get("noise", "none") == "none" and drawn == 1
 
 
 def corrected(p_values: list[float]) -> list[float]:
@@ -114,14 +141,22 @@ def find_wins(measured: Measured) -> list[Win]:
     for case, rows in by_case.items():
         if len(rows) < 2:
             continue
-        first, second = sorted(rows, key=lambda row: row.seconds.value)[:2]
-        gain = gain_of(first.seconds.value, second.seconds.value)
-        if measured.is_exact:
-            p_value = 0.0 if gain > 0 else 1.0
-        else:
-            p_value = p_value_of_win(measured.values(case, first.name), measured.values(case, second.name))
-        found.append(Win(case, first.name, second.name, gain, p_value))
+        rows = sorted(rows, key=lambda row: row.seconds.value)
+        found.append(exact_win(case, rows) if measured.is_exact else probable_win(measured, case, *rows[:2]))
     p_values = corrected([win.p_value for win in found])
-    return [
-        Win(win.case, win.winner, win.second, win.gain, p) for win, p in zip(found, p_values, strict=True)
-    ]
+    return [replace(win, p_value=p) for win, p in zip(found, p_values, strict=True)]
+
+
+def exact_win(case: Case, rows: list[Row]) -> Win:
+    """The rows are in order of their times."""
+    first = rows[0]
+    equal = [row for row in rows if gain_of(first.seconds.value, row.seconds.value) <= TIE]
+    second = rows[len(equal)] if len(equal) < len(rows) else None
+    gain = gain_of(first.seconds.value, second.seconds.value) if second else 0.0
+    tied = tuple(row.name for row in equal) if len(equal) > 1 else ()
+    return Win(case, first.name, second.name if second else "", gain, 0.0, tied)
+
+
+def probable_win(measured: Measured, case: Case, first: Row, second: Row) -> Win:
+    p_value = p_value_of_win(measured.values(case, first.name), measured.values(case, second.name))
+    return Win(case, first.name, second.name, gain_of(first.seconds.value, second.seconds.value), p_value)

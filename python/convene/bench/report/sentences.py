@@ -9,13 +9,15 @@ import numpy as np
 
 from convene.base.text import bytes_text
 from convene.bench import metrics, requests
-from convene.bench.report.measured import SURE, Measured, gain_of
+from convene.bench.report.measured import SURE, Measured, Win, gain_of
 from convene.bench.report.tables import quality_of_all
 from convene.catalogue import collectives, selection
 from convene.stats import inference
 
 
 def percent(part: float) -> str:
+    if 0 < part < 0.0005:
+        return "below 0.1 %"
     return f"{100 * part:.0f} %" if part >= 0.0995 or part in (0, SURE) else f"{100 * part:.1f} %"
 
 
@@ -50,11 +52,11 @@ def what_was_measured(measured: Measured) -> str:
     if unequal != ["regular"]:
         what += f", with {listed(unequal)} block sizes"
     observations = [row.observations for row in measured.rows]
+    number = f"; {between(min(observations), max(observations))} observation"
+    number = "" if measured.is_exact else f"{number}{'' if max(observations) == 1 else 's'} of each"
     return (
         f"{what[0].upper()}{what[1:]}, on {listed(measured.different('procs'))} ranks, by "
-        f"{len(measured.algorithms)} algorithms; "
-        f"{between(min(observations), max(observations))} observation"
-        f"{'' if max(observations) == 1 else 's'} of each. "
+        f"{len(measured.algorithms)} algorithms{number}. "
         f"{environment['mpi'].split(',')[0]}, {environment.get('processor') or 'processor unknown'}, "
         f"{environment['cores']} cores on {listed(environment['hosts'])}, "
         f"{environment.get('started', 'at a time unknown')}."
@@ -71,15 +73,34 @@ def who_won(measured: Measured) -> list[str]:
             when = ""
         else:
             when = "All at once: " if pattern == requests.BALANCED else f"Late by {pattern}: "
-        name, number = Counter(win.winner for win in wins).most_common(1)[0]
-        own = [win.gain for win in wins if win.winner == name]
-        others = Counter(win.winner for win in wins if win.winner != name)
-        ahead = f"there ahead of the second by {percent(float(np.median(own)))} of its time"
-        if len(own) > 1:
-            ahead += f" (median; at most {percent(max(own))})"
-        rest = f"; {listed(f'{other} in {times}' for other, times in others.most_common())}" if others else ""
-        said.append(f"{when}{name} was the fastest in {number} of {len(wins)} cases, {ahead}{rest}.")
+        said += [when + sentence for sentence in (winner_of(wins), who_tied(wins)) if sentence]
     return said
+
+
+def winner_of(wins: list[Win]) -> str:
+    """The most frequent winner, and the others."""
+    alone = [win for win in wins if not win.tied]
+    if not alone:
+        return ""
+    name, number = Counter(win.winner for win in alone).most_common(1)[0]
+    own = [win.gain for win in alone if win.winner == name]
+    others = Counter(win.winner for win in alone if win.winner != name)
+    ahead = f"there ahead of the second by {percent(float(np.median(own)))} of its time"
+    if len(own) > 1:
+        ahead += f" (median; at most {percent(max(own))})"
+    rest = f"; {listed(f'{other} in {times}' for other, times in others.most_common())}" if others else ""
+    return f"{name} was the fastest in {number} of {len(wins)} cases, {ahead}{rest}."
+
+
+def who_tied(wins: list[Win]) -> str:
+    ties = [win.tied for win in wins if win.tied]
+    if not ties:
+        return ""
+    name, number = Counter(name for names in ties for name in names).most_common(1)[0]
+    return (
+        f"Several algorithms were equally fast in {len(ties)} of {len(wins)} cases, with {name} among "
+        f"them in {number}."
+    )
 
 
 def what_native_misses(measured: Measured) -> str | None:

@@ -97,19 +97,15 @@ def size_head(measured: Measured) -> str:
 def draw_line(
     axes: Axes, measured: Measured, name: str, rows: list[Row], place: Callable[[Row], float]
 ) -> None:
-    """Times with their intervals."""
+    """Times, with their intervals if there are several observations."""
+    places = [place(row) for row in rows]
+    how = {"label": name, "markersize": 4, "linewidth": 1.3, **look(measured, name)}
     values = np.array([[row.seconds.value, row.seconds.low, row.seconds.high] for row in rows])
     below, above = np.maximum(values[:, 0] - values[:, 1], 0), np.maximum(values[:, 2] - values[:, 0], 0)
-    axes.errorbar(
-        [place(row) for row in rows],
-        values[:, 0],
-        yerr=[below, above],
-        label=name,
-        capsize=2,
-        markersize=4,
-        linewidth=1.3,
-        **look(measured, name),
-    )
+    if measured.is_repeated:
+        axes.errorbar(places, values[:, 0], yerr=[below, above], capsize=2, **how)
+    else:
+        axes.plot(places, values[:, 0], **how)
 
 
 def of(measured: Measured, **wanted: Any) -> dict[str, list[Row]]:

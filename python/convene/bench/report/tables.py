@@ -63,6 +63,11 @@ def case_cells(case: Case) -> list[str]:
 
 
 def winners_table(measured: Measured) -> Table:
+    remark = "Gain is 1 - t/t₂ (10 s → 5 s is 0.5)"
+    if not measured.is_exact:
+        remark += "; p is corrected for the number of cases"
+    elif any(win.tied for win in measured.wins):
+        remark += "; algorithms between = are equally fast, and second is the next one"
     return Table(
         "winners",
         "Who won, case by case",
@@ -70,33 +75,38 @@ def winners_table(measured: Measured) -> Table:
         [
             [
                 *case_cells(win.case),
-                win.winner,
+                " = ".join(win.tied or [win.winner]),
                 win.second,
-                f"{win.gain:.3f}",
+                (f"{win.gain:.3g}" if measured.is_exact else f"{win.gain:.3f}") if win.second else "",
                 *([] if measured.is_exact else [f"{win.p_value:.4f}"]),
             ]
             for win in measured.wins
         ],
-        "Gain is 1 - t/t₂ (10 s → 5 s is 0.5)"
-        + ("." if measured.is_exact else "; p is corrected for the number of cases."),
+        remark + ".",
     )
 
 
 def times_table(measured: Measured) -> Table:
+    """Intervals only of several observations, ratios only to a native algorithm."""
+    number = 3 if measured.is_repeated else 1
+    heads = ["time", "low", "high"][:number]
+    has_native = selection.NATIVE in measured.algorithms
+    ratio_heads = ["of native", "low of ratio", "high of ratio"][:number] if has_native else []
+    what = f"{measured.metric.by.capitalize()}s and 95 % bootstrap intervals; {measured.metric.summary}."
     return Table(
         "times",
         "All times",
-        [*CASE_HEADS, "algorithm", "time", "low", "high", "of native", "low of ratio", "high of ratio"],
+        [*CASE_HEADS, "algorithm", *heads, *ratio_heads],
         [
             [
                 *case_cells(row.case),
                 row.name,
-                *(Seconds(x) for x in (row.seconds.value, row.seconds.low, row.seconds.high)),
-                *ratio_cells(row),
+                *(Seconds(x) for x in (row.seconds.value, row.seconds.low, row.seconds.high)[:number]),
+                *ratio_cells(row)[: len(ratio_heads)],
             ]
             for row in measured.rows
         ],
-        f"{measured.metric.by.capitalize()}s and 95 % bootstrap intervals; {measured.metric.summary}.",
+        what if measured.is_repeated else measured.sentence_of_metric,
     )
 
 
@@ -143,7 +153,9 @@ def quality_of_all(measured: Measured) -> dict[tuple[Case, str], inference.Quali
     }
 
 
-def quality_table(measured: Measured) -> Table:
+def quality_table(measured: Measured) -> Table | None:
+    if not measured.is_repeated:
+        return None
     return Table(
         "samples",
         "How good the samples are",

@@ -38,8 +38,7 @@ def over_sizes(measured: Measured) -> Iterator[Sketch]:
                 drawing,
                 f"sizes-{sketches.slug(pattern)}-{distribution}",
                 f"Time against size{sketches.described(measured, pattern, distribution)}",
-                f"{measured.metric.by.capitalize()}s with 95 % intervals; lower is better. "
-                f"{measured.metric.summary[0].upper()}{measured.metric.summary[1:]}.",
+                f"{measured.caption_of_times} {measured.sentence_of_metric}",
                 axes,
             )
 
@@ -65,7 +64,7 @@ def over_ranks(measured: Measured) -> Iterator[Sketch]:
             drawing,
             f"ranks-{sketches.slug(pattern)}",
             f"Time against the number of ranks{sketches.described(measured, pattern)}",
-            f"{measured.metric.by.capitalize()}s with 95 % intervals; lower is better.",
+            measured.caption_of_times,
             axes,
         )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps of the fastest algorithm over sizes and ranks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
@@ -10,10 +10,13 @@ from matplotlib.patches import Rectangle
 from convene.base.text import bytes_text
 from convene.bench.report import sketches
 from convene.bench.report.measured import Measured, Win
+from convene.bench.report.sentences import percent
 from convene.bench.report.sketches import Sketch
 
 CHARACTER, LINE = 0.07, 0.155  # inches, at FONT_SIZE points
 FONT_SIZE = 8
+MOST_TIED = 3  # with their names in a cell
+TIED_COLOUR = "#8a929c"
 
 
 def winners(measured: Measured) -> Iterator[Sketch]:
@@ -34,8 +37,14 @@ def winners(measured: Measured) -> Iterator[Sketch]:
                 f"winners-{sketches.slug(pattern)}-{distribution}",
                 f"The fastest{what}",
                 "Which algorithm was the fastest, and by how much of the second one's time (the stronger the "
-                "colour, the more). A question mark: the lead may be chance.",
+                f"colour, the more). {remark(measured, wins.values())}".strip(),
             )
+
+
+def remark(measured: Measured, wins: Iterable[Win]) -> str:
+    if not measured.is_exact:
+        return "A question mark: the lead may be chance."
+    return "Grey: several are equally fast." if any(win.tied for win in wins) else ""
 
 
 def draw_map(measured: Measured, wins: Mapping[tuple[int, int], Win]) -> Figure:
@@ -47,7 +56,7 @@ def draw_map(measured: Measured, wins: Mapping[tuple[int, int], Win]) -> Figure:
     drawing, axes = plt.subplots(figsize=(width * len(procs) / 0.775, height * len(sizes) / 0.77))
     for (number, size), win in wins.items():
         x, y = procs.index(number), sizes.index(size)
-        colour = sketches.look(measured, win.winner)["color"]
+        colour = TIED_COLOUR if win.tied else sketches.look(measured, win.winner)["color"]
         strength = min(1.0, 0.25 + win.gain)
         axes.add_patch(
             Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, alpha=0.5 * strength, edgecolor="white")
@@ -65,5 +74,8 @@ def draw_map(measured: Measured, wins: Mapping[tuple[int, int], Win]) -> Figure:
 
 
 def cell_lines(win: Win) -> list[str]:
+    if win.tied:
+        names = win.tied if len(win.tied) <= MOST_TIED else (f"{len(win.tied)} algorithms",)
+        return [*(line for name in names for line in sketches.in_lines(name)), "equally fast"]
     mark = "" if win.is_sure else " ?"
-    return [*sketches.in_lines(win.winner), f"{100 * win.gain:.0f} %{mark}"]
+    return [*sketches.in_lines(win.winner), f"{percent(win.gain)}{mark}"]
