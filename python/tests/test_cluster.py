@@ -24,6 +24,16 @@ def test_only_root_may(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not state.RUNS.exists()
 
 
+def test_the_status_fits(convene: Convene, check_tables: Any) -> None:
+    assert convene("cluster", "status").out == "no cluster is up\n"
+    shape = state.Shape(16, 4, 200e6, 500e-6, 4, 1e-3)
+    for name in ("default", "a-cluster-with-a-rather-long-name"):
+        (state.RUNS / name).mkdir(parents=True)
+        state.Cluster(name, shape).save()
+    essential = ("name", "nodes", "slots", "programs", "links", "state", "200", "ended;")
+    check_tables(lambda: convene("cluster", "status").out, *essential)
+
+
 def test_a_tool_that_is_missing_is_named(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "tc" else f"/bin/{name}")
     assert convene("cluster", "up", "--nodes", 2).complaint == (

@@ -48,6 +48,20 @@ def test_balanced_iterations_take_what_their_parts_take(convene: Convene, tmp_pa
     assert seconds == pytest.approx([1e-3 + one_call("barrier", "recursive_doubling", 8, 0)] * 4)
 
 
+def test_the_table_fits(convene: Convene, check_tables: Any, tmp_path: Path) -> None:
+    names = ("reduce_scatter_block", "allgather", "allreduce", "bcast", "alltoall")
+    calls: list[dict[str, object]] = [{"collective": name, "bytes": 64} for name in names]
+    path = write(tmp_path, *calls)
+    where = ("--platform", "tryton", "-p", 6)
+
+    def show() -> str:
+        done = convene("simulate", "program", path, *where)
+        assert done.status == 0, done
+        return str(done.out)
+
+    check_tables(show, "program", "time", "of the best", "all with")
+
+
 def test_an_algorithm_for_each_call(convene: Convene, tmp_path: Path) -> None:
     path = write(
         tmp_path,

@@ -223,6 +223,70 @@ def rendered(width: int, **options: Any) -> str:
     return cast(io.StringIO, target.file).getvalue()
 
 
+def test_the_sentences_of_a_report(convene: Convene, check_tables: CheckTables, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.json"
+    where = ("--platform", "yahoo", "-p", "4,8", "--sizes", "8,1KiB", "-o", path)
+    assert convene("simulate", "sweep", "allgather", *where).status == 0
+
+    def show() -> str:
+        done = convene("report", path, "-o", tmp_path / "page.html")
+        assert done.status == 0, done
+        return cast(str, done.out)
+
+    check_tables(show, "report:", "algorithms.")
+
+
+def test_schedules_from_files(convene: Convene, check_tables: CheckTables, tmp_path: Path) -> None:
+    paths = []
+    for name in ("ring", "recursive_doubling_two_phase"):
+        path = tmp_path / f"a_schedule_of_{name}.json"
+        path.write_text(convene("show", "allgather", name, "-p", 4, "--format", "json").out)
+        paths += ["--schedule", path]
+
+    def show() -> str:
+        done = convene("verify", *paths)
+        assert done.status == 0, done
+        return cast(str, done.out)
+
+    check_tables(show, "Schedules from files", "verdict")
+
+
+def test_verdicts_stay_in_one_line(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = convene("verify", "allgather", "--procs", "4-5").out.splitlines()
+    assert len(lines) > 10
+    assert all(line.endswith("all pass") for line in lines[2:-1])
+
+
+def test_heads_have_few_lines() -> None:
+    table = console.table("A title", "collective", "time, mean rank", "slowest rank")
+    table.add_row("allgather", "1", "2")
+    target = Console(width=32, file=io.StringIO(), highlight=False)
+    target.print(table)
+    assert cast(io.StringIO, target.file).getvalue().splitlines()[1:] == [
+        "collective  time,      slowest",
+        "            mean rank  rank",
+        "allgather   1          2",
+    ]
+
+
+def test_sentences_fold_at_spaces(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = "report: /a/long/path/of/a/page.html; 3 collective calls of 2 ranks in 689 µs"
+    console.say(sentence)
+    assert capsys.readouterr().out == sentence + "\n"  # a file gets it as it is
+    monkeypatch.setenv("COLUMNS", "40")
+    console.say(sentence)
+    console.say("12345678901234567890 1234567890123456789 ms", error=True)
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [
+        "report: /a/long/path/of/a/page.html; 3",
+        "  collective calls of 2 ranks in 689 µs",
+    ]
+    assert captured.err.splitlines() == ["12345678901234567890", "  1234567890123456789 ms"]
+
+
 def test_texts_fold_at_words_and_columns_are_left_out() -> None:
     assert rendered(80) == (
         "A title\n"
@@ -247,5 +311,5 @@ def test_numbers_and_units_stay_together() -> None:
     assert lines == ["1,000", "bytes", "in", "12.5 µs", "(10 %", "more)"]
     assert [line.plain for line in fold(Text("a;b=1,2;c"), 1)] == ["a;", "b=1,2;", "c"]
     assert [line.plain for line in fold(Text("/usr/bin/mpirun 40 Gbit/s"), 1)] == [
-        *("/", "usr/", "bin/", "mpirun", "40", "Gbit/s")
+        *("/", "usr/", "bin/", "mpirun", "40 Gbit/s")
     ]

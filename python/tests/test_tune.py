@@ -148,6 +148,21 @@ def test_wisdom_is_listed_and_shown(convene: Convene, file: Path) -> None:
     assert len(convene("wisdom", "show", "--file", file, "--json").json) == 2
 
 
+def test_an_unknown_collective_is_refused(
+    convene: Convene, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if there is no wisdom file."""
+    monkeypatch.setenv("CONVENE_WISDOM", str(tmp_path / "none.json"))
+    for words in (("show",), ("forget",), ("show", "--file", file)):
+        assert (
+            "there is no collective 'allgahter'"
+            in convene("wisdom", words[0], "allgahter", *words[1:]).complaint
+        )
+    assert convene("wisdom", "show", "allgather").out == (
+        "No wisdom file found; convene tune -n RANKS writes one.\n"
+    )
+
+
 def test_tables_fit(convene: Convene, check_tables: Any, file: Path) -> None:
     cpu = "AMD EPYC 7763 64-Core Processor, family 25, model 1, stepping 1"
     long = entry(use="hier(sparbit,linear;leaders=2)", cpu=cpu)

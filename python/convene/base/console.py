@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from convene._core import RequestError
 from convene.base import jsons
-from convene.base.tables import FittingTable
+from convene.base.tables import SPACE, FittingTable, fold
 
 WIDTH_IN_FILES = 200  # without a terminal, and without COLUMNS
+INDENT = "  "  # of the further lines of a sentence
 
 
 class OutputConsole(Console):
@@ -39,10 +41,17 @@ def width_of(*, is_terminal: bool) -> int | None:
     return None if is_terminal else WIDTH_IN_FILES
 
 
-def text_width() -> int:
-    """Of stdout, for texts that a file or a program gets as they are."""
-    is_terminal = sys.stdout.isatty()
-    return make().width if is_terminal or width_of(is_terminal=True) else sys.maxsize
+def text_width(*, error: bool = False) -> int:
+    """Of a stream, for texts that a file or a program gets as they are."""
+    is_terminal = (sys.stderr if error else sys.stdout).isatty()
+    return make(error=error).width if is_terminal or width_of(is_terminal=True) else sys.maxsize
+
+
+def say(sentence: str, *, error: bool = False) -> None:
+    """Prints a sentence, folded at spaces."""
+    lines = fold(Text(sentence), text_width(error=error) - len(INDENT), SPACE)
+    for place, line in enumerate(lines):
+        make(error=error).print((INDENT if place else "") + line.plain, markup=False, soft_wrap=True)
 
 
 def complain(sentence: str) -> None:
@@ -57,11 +66,12 @@ def table(
     numbers: Sequence[str] = (),
     optional: Sequence[str] = (),
     keys: int = 1,
+    whole: Sequence[str] = (),
 ) -> FittingTable:
-    """An empty table that fits the console. `numbers` are right-aligned; `optional` are left out where the
-    width does not suffice, the least important first. If it still does not, columns continue in a further
-    block, which repeats the first `keys`."""
-    result = FittingTable(title, optional, keys)
+    """An empty table that fits the console. `numbers` are right-aligned and, as `whole` ones, never folded;
+    `optional` are left out where the width does not suffice, the least important first. If it still does
+    not, columns continue in a further block, which repeats the first `keys`."""
+    result = FittingTable(title, optional, keys, whole)
     for column in columns:
         result.add_column(column, justify="right" if column in numbers else "left")
     return result

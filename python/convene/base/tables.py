@@ -18,17 +18,16 @@ PROSE = 28  # a text may fold into more lines if they have this width
 
 # Where a text may be folded: at a space, but not before a unit or after an ellipsis; within a word after ;
 # and the / of a path, and after a comma that is no part of a number.
-BREAK = re.compile(
-    r"(?<!…)[ \t\n]+(?!(?:ns|µs|ms|s|%)(?:\W|$))|(?<=;)(?=[^\s;])|(?<=/)(?=[^\s/]{2})|(?<=,)(?=[^\s\d])"
-)
+SPACE = re.compile(r"(?<!…)[ \t\n]+(?!(?:ns|µs|ms|s|%|B|[KMGT]iB|[KMG]?bit/s)(?:\W|$))")
+BREAK = re.compile(SPACE.pattern + r"|(?<=;)(?=[^\s;])|(?<=/)(?=[^\s/]{2})|(?<=,)(?=[^\s\d])")
 NOT_AFTER_COMMA = re.compile(r"(?<!,) ")  # the spaces of "0 to 4, 2 to 4" that stay
 
 
-def fold(text: Text, width: int) -> list[Text]:
+def fold(text: Text, width: int, breaks: re.Pattern[str] = BREAK) -> list[Text]:
     """The lines of a text, as long as the width allows; a longer word has a line of its own."""
     plain = text.plain
     cuts, begin, end = [], 0, 0
-    for place in [*(found.end() for found in BREAK.finditer(plain)), len(plain)]:
+    for place in [*(found.end() for found in breaks.finditer(plain)), len(plain)]:
         if end > begin and cell_len(plain[begin:place].rstrip()) > width:
             cuts.append(end)
             begin = end
@@ -51,6 +50,7 @@ class Measured:
     head: Text
     cells: list[Text]
     is_number: bool
+    is_whole: bool = False  # its cells are never folded
 
     @property
     def widest_cell(self) -> int:
@@ -62,8 +62,16 @@ class Measured:
 
     @property
     def least(self) -> int:
-        cells = self.widest_cell if self.is_number else longest_word(self.cells)
+        cells = self.widest_cell if self.is_number or self.is_whole else longest_word(self.cells)
         return max(1, longest_word([self.head]), cells)
+
+    @property
+    def short_head(self) -> int:
+        """The least width with few lines of the head."""
+        width = self.least
+        while len(fold(self.head, width)) > MOST_LINES:
+            width += 1
+        return width
 
     @property
     def comfortable(self) -> int:
@@ -91,9 +99,13 @@ def total(widths: Sequence[int]) -> int:
 
 
 def spread(columns: Sequence[Measured], widths: list[int], width: int) -> list[int]:
-    """Widens columns to their cells, then to their heads, those that need least first."""
+    """Widens columns to their cells, then to heads of few lines, then of one, those that need least first."""
     widths = list(widths)
-    for wanted in ([each.widest_cell for each in columns], [each.natural for each in columns]):
+    for wanted in (
+        [each.widest_cell for each in columns],
+        [each.short_head for each in columns],
+        [each.natural for each in columns],
+    ):
         for i in sorted(range(len(columns)), key=lambda place: wanted[place] - widths[place]):
             widths[i] += max(0, min(wanted[i] - widths[i], width - total(widths)))
     return widths
@@ -152,9 +164,9 @@ class FittingTable(Table):
     """A table of rich's without lines. `optional` are the heads of columns a narrow console does without,
     the least important first."""
 
-    def __init__(self, title: str, optional: Sequence[str], keys: int) -> None:
+    def __init__(self, title: str, optional: Sequence[str], keys: int, whole: Sequence[str]) -> None:
         super().__init__(title=title, box=None)
-        self.optional, self.keys = optional, keys
+        self.optional, self.keys, self.whole = optional, keys, whole
 
     def measured(self, console: Console, options: ConsoleOptions) -> list[Measured]:
         def text(value: object, style: StyleType = "") -> Text:
@@ -170,7 +182,13 @@ class FittingTable(Table):
             return [text(cell, row.style or "") for cell, row in zip(column._cells, self.rows, strict=True)]
 
         return [
-            Measured(str(each.header), text(each.header, "bold"), cells(each), each.justify == "right")
+            Measured(
+                str(each.header),
+                text(each.header, "bold"),
+                cells(each),
+                each.justify == "right",
+                each.header in self.whole,
+            )
             for each in self.columns
         ]
 

@@ -97,10 +97,10 @@ def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[s
         found = {"first": first, "second": second, "relation": relation, "if_memory_is_faster": conditional}
         console.print_json(found)
     elif relation == "?":
-        print(f"{first} ? {second}: which one costs more depends on the machine")
+        console.say(f"{first} ? {second}: which one costs more depends on the machine")
     else:
         where = "if the network is no faster than memory" if conditional else "on every machine"
-        print(f"{first} {relation} {second}, {where} (transfers only, without overheads and copies)")
+        console.say(f"{first} {relation} {second}, {where} (transfers only, without overheads and copies)")
 
 
 def print_winners(settings: list[Setting], algorithms: str, model: str, sizes: list[int], json: bool) -> None:

@@ -193,4 +193,4 @@ def print_summary(run: Run) -> None:
         output.print()
         output.print(table(run), markup=False)
     for sentence in (*forecast_sentences(run), *run.profiles.messages, *remarks(run)):
-        output.print(f"convene: {sentence}", markup=False, soft_wrap=True)
+        console.say(f"convene: {sentence}", error=True)

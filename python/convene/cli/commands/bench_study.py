@@ -109,7 +109,7 @@ def show(chosen: Study[Any], results: dict[str, Measurement], output: Path | Non
     else:
         console.make().print(chosen.table(judged))
         for sentence in judged["sentences"]:
-            console.make().print(sentence, soft_wrap=True)
+            console.say(sentence)
     for collective, result in results.items():
         path = part_path(output, chosen, collective)
         if path:
@@ -134,7 +134,7 @@ def write_page(path: Path, *, quiet: bool) -> None:
     measured = Measured(path.stem, result, metrics.find_metric(result["metric"]))
     console.write_file(page, pages.page(pages.make_parts([measured], with_pdf=False)))
     if not quiet:
-        console.make().print(f"report: {page}", markup=False, soft_wrap=True)
+        console.say(f"report: {page}")
 
 
 def register(group: typer.Typer) -> None:

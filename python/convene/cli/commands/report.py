@@ -97,9 +97,8 @@ def run(
     said = f"report: {page}"
     if files:
         said += f"; {pages.write_files(parts, files)} files in {files}"
-    console.make().print(said, markup=False, soft_wrap=True)
-    for sentence in parts[0].sentences:
-        console.make().print(sentence, markup=False, soft_wrap=True)
+    for sentence in (said, *parts[0].sentences):
+        console.say(sentence)
 
 
 def register(app: typer.Typer) -> None:

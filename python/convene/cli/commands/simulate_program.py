@@ -101,7 +101,7 @@ def show(skeleton: Skeleton, made: Sequence[Program], setting: Setting, result: 
     specs = {call.collective: spec for call, spec in zip(skeleton.calls, made[0].specs, strict=True)}
     others = [f"{name}={spec}" for name, spec in specs.items() if f"{name}=" not in made[0].spec]
     if others:
-        console.make().print(f"all with {', '.join(others)}", markup=False, soft_wrap=True)
+        console.say(f"all with {', '.join(others)}")
 
 
 def register(group: typer.Typer) -> None:

@@ -100,7 +100,7 @@ def show(chosen: Study[Any], result: Result, *, json: bool) -> None:
     for table in chosen.tables(result):
         console.make().print(table)
     for sentence in chosen.sentences(result):
-        console.make().print(sentence, soft_wrap=True)
+        console.say(sentence)
 
 
 def draw(chosen: Study[Any], result: Result, path: Path) -> None:

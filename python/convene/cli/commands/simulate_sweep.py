@@ -204,7 +204,9 @@ def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None
 def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: Engine) -> list[ScheduleFile]:
     """The schedules from files; refuses those of other calls."""
     if calls.schedules and engine.engine == "smpi":
-        raise RequestError("SMPI simulates algorithms alone: leave out --schedule, or take --engine player")
+        raise RequestError(
+            "--engine smpi simulates algorithms only; leave out --schedule, or use --engine builtin"
+        )
     found = schedule_files.load_correct(calls.schedules, collective)
     for each in found:
         schedule_files.require_procs(each, numbers)

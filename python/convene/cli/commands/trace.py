@@ -122,7 +122,7 @@ def show(summary: Summary, calls: int, as_json: bool) -> None:
             output.print(table, markup=False)
             output.print()
     for sentence in sentences(summary):
-        output.print(sentence, markup=False, soft_wrap=True)
+        console.say(sentence)
 
 
 @grouped

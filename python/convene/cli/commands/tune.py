@@ -152,7 +152,8 @@ def tune(
     if left:
         console.complain(f"the budget of {extent.budget} is exhausted; not measured: {', '.join(left)}")
     if not written.dry_run:
-        print(f"\nwrote {len(entries)} choices to {written.path}")
+        print()
+        console.say(f"wrote {len(entries)} choices to {written.path}")
 
 
 def measure(setting: Setting, wanted: list[Case], budget: float, written: Written) -> list[Tuned]:

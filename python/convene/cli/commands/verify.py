@@ -104,16 +104,17 @@ def parse_forecasts(text: str | None) -> int:
     return parsing.parse_number(count, "N in --arrivals random:N", 1, MOST_FORECASTS)
 
 
-def print_table(results: list[Result], what: str) -> None:
+def print_table(results: list[Result], title: str) -> None:
     rows: dict[tuple[str, str], Row] = {}
     for result in results:
         rows.setdefault((result.case.collective, result.case.algorithm), Row()).add(result)
     numbers = ("checks", "P", "rounds", "messages", "blocks")
     table = console.table(
-        f"Schedules for {what}",
+        title,
         *("collective", "algorithm", *numbers, "verdict"),
         numbers=numbers,
-        optional=("plays", "blocks", "messages", "rounds"),
+        optional=("blocks", "messages", "rounds"),
+        whole=("verdict",),
     )
     for (collective, algorithm), row in rows.items():
         sizes = [result.case.procs for result in row.results]
@@ -228,7 +229,11 @@ def verify(
             "graph",
         ]
         options.refuse(context, others, "--schedule, which has one call")
-        report(schedule_cases(given.schedules, commutative=not extent.non_commutative), "files", json)
+        report(
+            schedule_cases(given.schedules, commutative=not extent.non_commutative),
+            "Schedules from files",
+            json,
+        )
         return
     collectives, algorithm = split_names(names or [])
     if extent.non_commutative:
@@ -236,7 +241,7 @@ def verify(
     grid = make_grid(collectives, algorithm, extent, place)
     cases = make_cases(list(dict.fromkeys(collectives)), algorithm, grid)
     refuse_idle(cases, algorithm, extent, place)
-    report(cases, f"--procs {extent.procs}", json)
+    report(cases, f"Schedules for --procs {extent.procs}", json)
 
 
 def schedule_cases(paths: list[Path], *, commutative: bool) -> list[Case]:
@@ -253,14 +258,14 @@ def schedule_cases(paths: list[Path], *, commutative: bool) -> list[Case]:
     return cases
 
 
-def report(cases: list[Case], what: str, json: bool) -> None:
+def report(cases: list[Case], title: str, json: bool) -> None:
     """Checks the cases and prints the results; ends with status 1 if one of them fails."""
     found = {result.case: result for result in checks.check_all(cases)}
     results = [found[case] for case in cases]
     if json:
         console.print_json([checks.as_json(result) for result in results])
     else:
-        print_table(results, what)
+        print_table(results, title)
     failures = [result for result in results if not result.verdict["ok"]]
     for result in failures[:20]:
         console.complain(result.sentence)

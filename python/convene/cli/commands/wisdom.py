@@ -78,6 +78,7 @@ CHECK_HELP = """Checks a wisdom file, and counts the entries that apply to this 
 
 group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
 
+NO_FILE = "No wisdom file found; convene tune -n RANKS writes one."
 FILE_HELP = "Wisdom file. Default: the files that the library reads."
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help=FILE_HELP)]
 Mpi = Annotated[
@@ -101,8 +102,11 @@ def files(given: Path | None) -> list[Path]:
 
 
 def selected(entries: list[Entry], collective: str | None, mpi: str | None) -> list[Entry]:
-    name = collectives.check_collective(collective) if collective else None
-    return [entry for entry in entries if name in (None, entry["collective"]) and mpi in (None, entry["mpi"])]
+    return [
+        entry
+        for entry in entries
+        if collective in (None, entry["collective"]) and mpi in (None, entry["mpi"])
+    ]
 
 
 def sizes(entry: Entry) -> str:
@@ -117,7 +121,7 @@ def list_files(file: File = None, json: Json = False) -> None:
         console.print_json({str(path): entries for path, entries in found.items()})
         return
     if not found:
-        print("No wisdom file found; convene tune -n RANKS writes one.")
+        console.say(NO_FILE)
     for path, entries in found.items():
         places: dict[tuple[str, str, int], int] = {}
         for entry in entries:
@@ -131,14 +135,14 @@ def list_files(file: File = None, json: Json = False) -> None:
 
 @group.command("show", help=SHOW_HELP)
 def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = False) -> None:
-    entries = [
-        entry
-        for path in files(file)
-        if path.is_file()
-        for entry in selected(wisdom_files.read(path), name, mpi)
-    ]
+    collective = collectives.check_collective(name) if name else None
+    found = [path for path in files(file) if path.is_file()]
+    entries = [entry for path in found for entry in selected(wisdom_files.read(path), collective, mpi)]
     if json:
         console.print_json(entries)
+        return
+    if not found:
+        console.say(NO_FILE)
         return
     table = console.table(
         "Wisdom (ratio: time over that of native)",
@@ -168,7 +172,7 @@ def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = 
     new = wisdom_files.read(source)
     target = file or wisdom_files.user_file()
     entries = wisdom_files.update(target, lambda old: wisdom_files.merged(old, new))
-    print(f"{target} now has {len(entries)} entries")
+    console.say(f"{target} now has {len(entries)} entries")
 
 
 @group.command("forget", help=FORGET_HELP)
@@ -180,17 +184,18 @@ def forget(
 ) -> None:
     if not (name or mpi or every):
         raise RequestError("nothing to remove; give a collective, --mpi NAME, or --all")
+    collective = collectives.check_collective(name) if name else None
     target = file or wisdom_files.user_file()
     if not target.is_file():
         raise RequestError(f"wisdom file {target} not found")
     before = len(wisdom_files.read(target))
 
     def change(old: list[Entry]) -> list[Entry]:
-        gone = selected(old, name, mpi)
+        gone = selected(old, collective, mpi)
         return [entry for entry in old if entry not in gone]
 
     left = wisdom_files.update(target, change)
-    print(f"removed {before - len(left)} of {before} entries from {target}")
+    console.say(f"removed {before - len(left)} of {before} entries from {target}")
 
 
 @group.command("check", help=CHECK_HELP)
@@ -202,9 +207,9 @@ def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = No
     alike = [each for each in entries if each["cpu"] == here["cpu"] and each["cores"] == here["cores"]]
     counting = [each for each in alike if mpi in (None, each["mpi"])]
     processor = f"{here['cpu']}, {here['cores']} cores"
-    print(f"{source}: {len(entries)} entries, {len(alike)} for this processor ({processor})")
+    console.say(f"{source}: {len(entries)} entries, {len(alike)} for this processor ({processor})")
     for name in sorted({each["mpi"] for each in counting}):
-        print(f"  {sum(each['mpi'] == name for each in counting)} for {name}")
+        console.say(f"  {sum(each['mpi'] == name for each in counting)} for {name}")
     if source.stat().st_mode & 0o022:
         raise RequestError(
             f"{source} is writable by other users, so the library ignores it; run chmod go-w {source}"
