@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all tests share: where things are, and an environment in which every MPI starts."""
 
+import contextlib
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,23 @@ def build(root: Path) -> Path:
     if not (folder / "lib").is_dir():
         pytest.fail("nothing is built; run ./dev build")
     return folder
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A directory on a file system without room for another byte. (Files can be made there.)"""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)]
+    if subprocess.run(mounted, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root can mount a small file system")
+    try:
+        with contextlib.suppress(OSError), (place / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 4096)
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
 
 
 OTHER_STACKS = {"openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"}

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The drop-in library in programs of all kinds, in the wrong ones too, and what it says to wrong requests."""
 
-import contextlib
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -209,23 +207,6 @@ def test_the_former_name_of_the_profile_directory(tmp_path: Path) -> None:
     assert done.status == 0, done.output
     assert done.output.count("CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR") == 1
     assert len(list(tmp_path.glob("profile-*.json"))) == 2
-
-
-@pytest.fixture
-def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A directory on a file system without room for another byte. (Files can be made there.)"""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(place)]
-    if subprocess.run(mounted, capture_output=True, check=False).returncode != 0:
-        pytest.skip("only root can mount a small file system")
-    try:
-        with contextlib.suppress(OSError), (place / "filler").open("wb", buffering=0) as filler:
-            while True:
-                filler.write(b"x" * 4096)
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_profile_on_a_full_disk(full_disk: Path) -> None:

@@ -165,7 +165,19 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     stack = present("openmpi4")
     done = stack.run(2, late(stack), {"CONVENE_RECORD": str(tmp_path / "nowhere")})
     assert done.status == 0  # the program's own work is done
-    assert done.output.count("cannot write the recording") == 2
+    lines = [line for line in done.output.splitlines() if "cannot write the recording" in line]
+    assert len(lines) == 2
+    assert all(line.endswith(": No such file or directory") for line in lines)
+
+
+def test_a_full_disk_keeps_no_parts(full_disk: Path) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, late(stack), {"CONVENE_RECORD": str(full_disk)})
+    assert done.status == 0
+    lines = [line for line in done.output.splitlines() if "cannot write the recording" in line]
+    assert len(lines) == 2
+    assert all(line.endswith(".bin: No space left on device") for line in lines)
+    assert [path.name for path in full_disk.iterdir()] == ["filler"]
 
 
 def can_shift_clocks() -> bool:

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progress of long work where stderr is not a terminal."""
 
+import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from convene.base import progress
+from convene.base import console, progress
+from convene.base.progress import Advance
+from convene.simulate import estimates
 
 Convene = Any
 
@@ -37,6 +42,39 @@ def test_a_sweep_over_numbers_of_ranks(convene: Convene, tmp_path: Any) -> None:
     alone = convene(*words, "-p", 8, "--json").json
     assert found["runs"][1]["sizes"] == alone["sizes"]
     assert "on 4 and 8 ranks" in convene("report", tmp_path / "sweep.json").out
+
+
+def test_an_estimate_comes_first_and_progress_by_cell(
+    convene: Convene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell is one algorithm at one size."""
+    said: list[str] = []
+    done_of_total: list[tuple[float, float]] = []
+
+    @contextmanager
+    def shown(verb: str, unit: str) -> Iterator[Advance]:
+        said.append(f"{verb} {unit}")
+        yield lambda done, total: done_of_total.append((done, total)) if verb == "simulating" else None
+
+    monkeypatch.setattr(progress, "shown", shown)
+    monkeypatch.setattr(console, "complain", said.append)
+    monkeypatch.setattr(estimates, "FEW_STEPS", 0)
+    monkeypatch.setattr(estimates, "WORTH_SAYING", 0.0)
+    words = ("simulate", "sweep", "allgather", "--platform", "yahoo", "-p", "8,16", "--sizes", "8,1KiB,64KiB")
+    result = convene(*words, "--algorithms", "all", "--json").json
+    cells = sum(len(size["contenders"]) for run in result["runs"] for size in run["sizes"])
+    assert re.fullmatch(rf"simulating {cells // 3} algorithms in {cells} runs takes about \d+ s", said[-2])
+    assert said[-1] == "simulating runs"
+    assert done_of_total == [(done, cells) for done in range(1, cells + 1)]
+
+
+def test_a_full_disk_is_named(convene: Convene, tmp_path: Any) -> None:
+    path = tmp_path / "sweep.json"
+    part = tmp_path / "sweep.json.part"
+    part.symlink_to("/dev/full")
+    words = ("simulate", "sweep", "allgather", "--platform", "yahoo", "-p", 4, "--sizes", "8", "-o", path)
+    assert convene(*words).complaint == f"cannot write {part}: No space left on device"
+    assert not path.exists()
 
 
 def test_nothing_to_resume(convene: Convene, tmp_path: Any) -> None:

@@ -110,6 +110,22 @@ def test_no_profile_at_all(convene: Convene, make_launcher: MakeLauncher) -> Non
 
 
 @pytest.mark.usefixtures("libraries")
+def test_a_full_disk_is_named_as_the_cause(
+    convene: Convene, make_launcher: MakeLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    (folder / f"probe-{os.getpid()}").symlink_to("/dev/full")
+    monkeypatch.setenv("CONVENE_PROFILE_DIR", str(folder))
+    done = convene("run", "--", make_launcher(OPEN_MPI), "-n", 2, "true")
+    assert done.status == 0
+    assert done.err.splitlines() == [
+        f"convene: no rank wrote a profile, because none can be written to {folder}: No space left on device"
+    ]
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("libraries")
 def test_the_last_line_repeats_why_a_program_was_ended(
     convene: Convene, make_launcher: MakeLauncher, tmp_path: Path
 ) -> None:

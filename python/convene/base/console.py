@@ -86,14 +86,14 @@ def print_json(value: Any) -> None:
     print(json_text(value) if is_unicode else json.dumps(value, indent=1))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Writes a file that the user asked for. A regular file keeps its content if the new one cannot be
     written as a whole."""
     real = path.resolve()
     is_replaced = real.is_file() and os.access(real.parent, os.W_OK)
     target = real.with_name(f".{real.name}.{os.getpid()}.part") if is_replaced else path
     try:
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
         if is_replaced:
             shutil.copymode(real, target)
             target.replace(real)

@@ -92,7 +92,9 @@ def remarks(run: Run) -> list[str]:
     profiles = run.profiles
     known = ", ".join(_core.collectives())
     said = []
-    if profiles.ranks == 0 and run.status == 0:
+    if profiles.ranks == 0 and profiles.unwritable:
+        said.append(f"no rank wrote a profile, because none can be written to {profiles.unwritable}")
+    elif profiles.ranks == 0 and run.status == 0:
         said.append(
             f"no rank wrote a profile: the program made no calls that Convene intercepts ({known}), ended "
             f"without MPI_Finalize, or does not use the expected MPI ({run.stack})"

@@ -36,15 +36,18 @@ class Journal:
     def begin(self) -> None:
         """Rewrites the known results, so that the file has complete lines only."""
         text = "".join(json.dumps(entry) + "\n" for entry in self.known.items())
-        try:
-            self.path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise RequestError(f"cannot write {self.path}: {error.strerror}") from None
+        self._write(text, "w")
 
     def add(self, case: Case, runs: list[list[Simulated]]) -> None:
         self.known[self.key(case)] = runs
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([self.key(case), runs]) + "\n")
+        self._write(json.dumps([self.key(case), runs]) + "\n", "a")
+
+    def _write(self, text: str, mode: str) -> None:
+        try:
+            with self.path.open(mode, encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise RequestError(f"cannot write {self.path}: {error.strerror}") from None
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -179,18 +180,16 @@ void write_recordings(const std::string& directory, const std::vector<const Reco
                      {"communicators", communicators}};
   const std::string path =
       directory + "/recording-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".bin";
-  const std::string part = path + ".part";  // a reader never sees an incomplete file
-  {
-    constexpr auto replace = json::error_handler_t::replace;  // a file name need not be UTF-8
-    std::ofstream file(part, std::ios::binary);
-    file << head.dump(-1, ' ', false, replace) << '\n';
-    for (const Recording* recording : recordings) file << rows(*recording, ticks);
-    file.flush();
-    if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
-  }
-  std::fprintf(stderr,
-               "convene: cannot write the recording %s; check that the directory exists and has space\n",
-               path.c_str());
+  const std::string part = path + ".part";                  // a reader never sees an incomplete file
+  constexpr auto replace = json::error_handler_t::replace;  // a file name need not be UTF-8
+  std::ofstream file(part, std::ios::binary);
+  file << head.dump(-1, ' ', false, replace) << '\n';
+  for (const Recording* recording : recordings) file << rows(*recording, ticks);
+  file.close();
+  if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+  const int error = errno;
+  std::remove(part.c_str());
+  std::fprintf(stderr, "convene: cannot write the recording %s: %s\n", path.c_str(), std::strerror(error));
 }
 
 }  // namespace convene::runtime::recorder

@@ -89,7 +89,7 @@ def write_files(parts: list[Part], folder: Path) -> int:
     for place, part in enumerate(parts, 1):
         for figure in part.figures:
             console.write_file(folder / f"{figure.name}.svg", figure.svg)
-            (folder / f"{figure.name}.pdf").write_bytes(figure.pdf)
+            console.write_file(folder / f"{figure.name}.pdf", figure.pdf)
             number += 2
         for table in part.tables:
             name = table.name if len(parts) == 1 else f"{place}-{table.name}"

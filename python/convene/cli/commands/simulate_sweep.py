@@ -3,21 +3,18 @@
 
 from dataclasses import dataclass, replace
 from itertools import islice
-from statistics import median
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing, progress
-from convene.base.result_types import Contender, Json, Simulation
-from convene.base.text import bytes_text, seconds_text
+from convene.base.result_types import Json
 from convene.catalogue import collectives, schedule_files, selection
 from convene.catalogue.schedule_files import ScheduleFile
 from convene.catalogue.selection import INTERCEPTED, NATIVE
-from convene.cli import completion, options, renamed, simulations
+from convene.cli import completion, options, renamed, simulations, sweep_output
 from convene.cli.groups import grouped
 from convene.cli.options import Collective, complete, refuse
 from convene.cli.simulations import Details, Files
@@ -177,7 +174,7 @@ def sweep(
         return
     on = f"{machine.name} ({engine.engine}), {place.mapping}, arrivals {calls.arrivals}"
     for each in results:
-        console.make().print(make_table(f"{name}, {each['procs']} ranks on {on}", each))
+        console.make().print(sweep_output.make_table(f"{name}, {each['procs']} ranks on {on}", each))
 
 
 def in_current_words(engine: Engine) -> Engine:
@@ -321,47 +318,6 @@ def options_json(
         **({"left_out": left_out} if left_out else {}),
         "repetitions": len(patterns),
     }
-
-
-def make_table(title: str, result: Simulation) -> Table:
-    has_details = "waiting" in result["sizes"][0]["contenders"][0]
-    size_head = "bytes" if result["collective"] in collectives.OF_VECTORS else "bytes/block"
-    heads = [size_head, "algorithm", "time", "of the best", "mean"]
-    heads += ["waiting", "busiest channel"] if has_details else []
-    table = console.table(
-        title,
-        *heads,
-        numbers=(size_head, "time", "of the best", "mean", "waiting"),
-        optional=("busiest channel", "mean", "waiting"),
-        keys=2,
-    )
-    for size in result["sizes"]:
-        best = min(median(contender["seconds"]) for contender in size["contenders"])
-        for i, contender in enumerate(size["contenders"]):
-            seconds = median(contender["seconds"])
-            ratio = f"{seconds / best:.2f}" if best > 0 else ""
-            table.add_row(
-                "" if i else bytes_text(size["bytes"]),
-                contender["name"],
-                seconds_text(seconds),
-                f"[green]{ratio}[/green]" if seconds == best else ratio,
-                seconds_text(median(contender["mean"])),
-                *(detail_cells(contender) if has_details else ()),
-            )
-        table.add_section()
-    return table
-
-
-def detail_cells(contender: Contender) -> tuple[str, str]:
-    """Waiting and the busiest channel; not available with SMPI."""
-    return seconds_text(median(contender["waiting"])), busiest_text(contender["channels"])
-
-
-def busiest_text(channels: dict[str, float]) -> str:
-    if not channels:
-        return ""
-    kind = max(channels, key=lambda name: channels[name])
-    return f"{kind} {100 * channels[kind]:.0f} %"
 
 
 def register(group: typer.Typer) -> None:
