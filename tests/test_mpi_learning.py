@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from convene.tune import wisdom_files
 
 from tests.conformance.stacks import Done, Stack, all_stacks
 from tests.conftest import ROOT
@@ -84,6 +85,64 @@ def test_what_is_faster_is_kept(slow_allgather: Path) -> None:
     assert len(learned) == 1, "all ranks decide the same"
     assert learned.pop().endswith(" calls")
     assert calls(done, "allgather", "learned") > 2 * 500
+
+
+def test_the_default_budget_suffices(slow_allgather: Path) -> None:
+    """Set-up takes some milliseconds: half a percent of one or two seconds."""
+    done = run_slow(slow_allgather, 15_000, CONVENE_LEARN_BUDGET="0.5", SLOW_ALLGATHER="200")
+    learned = calls(done, "allgather", "learned")
+    assert learned > 0
+    tried = calls(done, "allgather", "trial")
+    assert 0 < tried < 0.05 * (tried + calls(done, "allgather", "default"))
+
+
+def test_the_next_run_knows(slow_allgather: Path, tmp_path: Path) -> None:
+    path = tmp_path / "made" / "wisdom.json"
+    run_slow(slow_allgather, 2000, CONVENE_WISDOM=str(path))
+    (entry,) = wisdom_files.read(path)
+    assert (entry["collective"], entry["procs"], entry["bytes"]) == ("allgather", 2, [8, 8])
+    assert entry["ratio"] <= entry["upper"] < 0.5
+    evidence = entry["evidence"]
+    assert isinstance(evidence, dict)
+    assert evidence["how"] == "learned"
+    done = run_slow(slow_allgather, 100, CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
+    assert reasons(done, "allgather") == {f"wisdom: {entry['ratio']:.2f} of native, {entry['measured']}"}
+    assert done.algorithms("allgather") == {entry["use"]}
+
+
+def test_a_wisdom_file_that_cannot_be_written_is_reported(slow_allgather: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wisdom.json"
+    path.write_text("{")
+    done = run_slow(slow_allgather, 1000, CONVENE_WISDOM=str(path))
+    assert calls(done, "allgather", "learned") > 0
+    messages = [message for profile in done.profiles for message in profile["messages"]]
+    assert any("what was learned is not kept: " in message and str(path) in message for message in messages)
+    assert path.read_text() == "{"
+
+
+def test_the_guard_returns_to_native(slow_allgather: Path, tmp_path: Path) -> None:
+    """What was faster becomes slow in the running program. It is withdrawn, in wisdom, too."""
+    path = tmp_path / "wisdom.json"
+    variables = {"SLOW_ALLGATHER": "50", "CONVENE_WISDOM": str(path), "CONVENE_CHECK": "slow_choices"}
+    done = run_slow(slow_allgather, 40_000, **variables)
+    assert calls(done, "allgather", "learned") > 8192
+    assert calls(done, "allgather", "guard: back to native, ") > 0
+    (entry,) = wisdom_files.read(path)
+    assert entry["use"] == "native"
+    done = run_slow(slow_allgather, 100, CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
+    assert reasons(done, "allgather") == {"default"}
+
+
+def test_observing_changes_nothing(slow_allgather: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wisdom.json"
+    done = run_slow(slow_allgather, 1000, CONVENE_LEARN="observe", CONVENE_WISDOM=str(path))
+    assert calls(done, "allgather", "learned") == 0
+    observed = {reason for reason in reasons(done, "allgather") if reason.startswith("observed: ")}
+    assert len(observed) == 1
+    assert " of native after " in observed.pop()
+    seen = [record for record in done.records() if record["reason"].startswith("observed: ")]
+    assert {record["algorithm"] for record in seen} == {"native"}
+    assert not path.exists()
 
 
 def test_nothing_is_learned_by_default(slow_allgather: Path) -> None:

@@ -179,6 +179,35 @@ def test_the_ranks_get_the_library(
 
 
 @pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [((), "yes"), (("--learn",), "yes"), (("--no-learn",), "no"), (("--observe",), "observe")],
+)
+def test_options_of_learning_override_the_environment(
+    convene: Convene,
+    make_launcher: MakeLauncher,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    value: str,
+) -> None:
+    monkeypatch.setenv("CONVENE_LEARN", "no" if value != "no" and options else "yes")
+    launcher = make_launcher(MPICH)
+    convene("run", *options, "--", launcher, "-n", 1, "true")
+    assert launcher.told["variables"]["CONVENE_LEARN"] == value
+
+
+@pytest.mark.usefixtures("libraries")
+def test_learning_may_begin_a_wisdom_file(
+    convene: Convene, make_launcher: MakeLauncher, tmp_path: Path
+) -> None:
+    path, launcher = tmp_path / "new.json", make_launcher(MPICH)
+    convene("run", "--learn", "--wisdom", path, "--", launcher, "-n", 1, "true")
+    assert launcher.told["variables"]["CONVENE_WISDOM"] == str(path)
+    refused = convene("run", "--no-learn", "--wisdom", path, "--", launcher, "-n", 1, "true").complaint
+    assert f"cannot read --wisdom {path}" in refused
+
+
+@pytest.mark.usefixtures("libraries")
 def test_every_program_of_several_gets_it(convene: Convene, make_launcher: MakeLauncher) -> None:
     launcher = make_launcher(OPEN_MPI)
     convene("run", "--", launcher, "-n", 1, "true", ":", "-n", 1, "true")
@@ -240,6 +269,8 @@ def test_the_former_name_of_the_profile_directory(
             "invalid --report 'report.pdf'; its name must end in .json or .html",
         ),
         (("--report", "no/such/report.html", "--", "true"), "the directory no/such does not exist"),
+        (("--learn", "--observe", "--", "true"), "--observe and --learn exclude each other; give one"),
+        (("--no-learn", "--observe", "--", "true"), "--observe and --no-learn exclude each other"),
         (("--speed", "--", "true"), "--speed"),
     ],
 )

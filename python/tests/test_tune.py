@@ -163,6 +163,13 @@ def test_an_unknown_collective_is_refused(
     )
 
 
+def test_wisdom_names_the_method(convene: Convene, file: Path) -> None:
+    file.write_text(wisdom_files.text_of([entry(evidence={"how": "learned", "calls": 512}), entry(procs=3)]))
+    shown = convene("wisdom", "show", "--file", file).out
+    assert "method" in shown
+    assert shown.count("learned") == 1
+
+
 def test_tables_fit(convene: Convene, check_tables: Any, file: Path) -> None:
     cpu = "AMD EPYC 7763 64-Core Processor, family 25, model 1, stepping 1"
     long = entry(use="hier(sparbit,linear;leaders=2)", cpu=cpu)

@@ -22,13 +22,41 @@ PairedRatio::Estimate PairedRatio::estimate() const {
   const double middle = median(differences_);
   std::vector<double> deviations;
   for (const double each : differences_) deviations.push_back(each < middle ? middle - each : each - middle);
+  if (differences_.empty()) return {};
   const double width = errors * error_of_median * median(std::move(deviations));
   return {.median = middle, .square_of_half_width = width * width / static_cast<double>(pairs())};
 }
 
-double PairedRatio::ratio() const {
-  const double x = median(differences_);
+/// By Newton's method: no call of the mathematical library.
+double PairedRatio::Estimate::standard_error() const {
+  if (!(square_of_half_width > 0)) return 0;
+  double root = 1 + square_of_half_width;  // above the root: it decreases from there
+  for (double next = root; (next = (root + square_of_half_width / root) / 2) < root;) root = next;
+  return root / errors;
+}
+
+namespace {
+
+constexpr double normal_95 = 1.96;  // standard errors
+
+double ratio_of(double x) {
+  constexpr double most = 1.99;
+  x = std::clamp(x, -most, most);
   return (2 + x) / (2 - x);
+}
+
+}  // namespace
+
+double PairedRatio::ratio() const { return ratio_of(median(differences_)); }
+
+double PairedRatio::upper() const {
+  const Estimate x = estimate();
+  return ratio_of(x.median + normal_95 * x.standard_error());
+}
+
+double PairedRatio::lower() const {
+  const Estimate x = estimate();
+  return ratio_of(x.median - normal_95 * x.standard_error());
 }
 
 bool PairedRatio::is_faster_by(double gain) const {

@@ -29,6 +29,10 @@ class PairedRatio {
 
   /// The ratio a / b; 1 without pairs.
   double ratio() const;
+  /// The upper end of the ratio's 95 % interval.
+  double upper() const;
+  /// The lower one.
+  double lower() const;
   /// True if a is faster than b beyond the interval, and by at least `gain` (0.03: three percent).
   bool is_faster_by(double gain) const;
   /// True if the interval excludes that a is faster by `gain`.
@@ -37,6 +41,7 @@ class PairedRatio {
  private:
   struct Estimate {
     double median = 0, square_of_half_width = 0;  // of x
+    double standard_error() const;
   };
   Estimate estimate() const;
 

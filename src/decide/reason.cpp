@@ -12,6 +12,7 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
     case Reason::rule:
     case Reason::wisdom:
     case Reason::learned:
+    case Reason::observed:
     case Reason::guard:
     case Reason::no_schedule:
       return detail;

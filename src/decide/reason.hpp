@@ -15,6 +15,7 @@ enum class Reason : std::uint8_t {
   wisdom,                ///< measured here; the detail gives ratio and date
   trial,                 ///< on trial in the running program
   learned,               ///< measured in the running program; the detail gives ratio and number of calls
+  observed,              ///< as without trials, which only observe; the detail gives what they would choose
   guard,                 ///< native again: the choice was slower; the detail gives its ratio
   no_schedule,           ///< native: the generator failed; the detail has its message
   forecast,              ///< ranks are expected late
@@ -29,7 +30,8 @@ enum class Reason : std::uint8_t {
 };
 
 /// As reports show it. `detail` is the text of a rule, "rule 2 of rules.json", of wisdom, "wisdom: 0.42 of
-/// native, 2026-11-26", of learned and guard, "learned: 0.61 after 512 calls", and of no_schedule.
+/// native, 2026-11-26", of learned, observed and guard, "learned: 0.61 after 512
+/// calls", and of no_schedule.
 std::string_view reason_text(Reason reason, std::string_view detail = "");
 
 }  // namespace convene::decide

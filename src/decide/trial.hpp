@@ -7,11 +7,16 @@
 // adjacent blocks of calls in random order, one of the incumbent and one of a challenger. The ranks agree
 // after each stretch and plan the next one. The first call of a block does not count.
 //
-// Stages: *warming*, one pair of short blocks per candidate, which does not count (lazy set-up) and drops
-// candidates that are much slower; *screening*, a few pairs each, which select the best; *racing*, that one
-// against the incumbent with fresh pairs, until the interval decides; then *settled*, a long rest, since a
-// program has phases. If a candidate is the incumbent, the challenger is native: the guard. Its pairs are
-// further apart.
+// Stages: *sighting*, two blocks of native calls, which tell how long a call takes; *listing*, until the
+// caller may determine the candidates; *warming*, a pair of short blocks per candidate, which does not count
+// (lazy set-up); *screening*, a few pairs each, which select the best; *racing*, that one against the
+// incumbent with fresh pairs, until the interval decides; then *settled*, a long rest, since a program has
+// phases. If a candidate is the incumbent, the challenger is native: the guard. Its pairs are further apart.
+//
+// A candidate that is much slower in two pairs of warming sits out the round. With every such strike, and
+// when the guard demotes it, it sits out more rounds, and rounds become rarer.
+//
+// The budget is a share of elapsed time: every stretch waits until it is affordable (agreed_budget.hpp).
 //
 // Two estimates must agree for a change: of the period of a call less the longest gap before it, mean over
 // ranks (exit − previous exit) − maximum over ranks (entry − previous exit), and of the least time in the
@@ -25,6 +30,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "decide/agreed_budget.hpp"
 #include "decide/paired_ratio.hpp"
 
 namespace convene::decide {
@@ -33,7 +39,7 @@ namespace convene::decide {
 struct TrialBudget {
   std::int64_t elapsed = 0;  ///< since the process started
   std::int64_t spent = 0;    ///< on all trials of the process
-  double share = 0.005;
+  double share = 0.005;      ///< of elapsed time
 };
 
 /// What a rank wants at an agreement. The greatest wish of all ranks counts.
@@ -51,15 +57,21 @@ class Trial {
 
   struct Setup {
     std::uint32_t procs = 1;
-    std::uint32_t candidates = 1;
     std::uint32_t incumbent = native;
-    std::uint64_t seed = 0;     ///< of the order of blocks; equal on all ranks
-    std::int64_t identity = 0;  ///< of the list of candidates; if ranks differ, the trial ends
-    std::uint64_t calls = 0;    ///< of this signature so far
-    std::int64_t elapsed = 0;   ///< as in TrialBudget, when they began
+    std::uint64_t seed = 0;      ///< of the order of blocks; equal on all ranks
+    std::uint64_t calls = 0;     ///< of this signature so far
+    std::int64_t elapsed = 0;    ///< as in TrialBudget, when they began
+    std::int64_t list_cost = 0;  ///< expected, of determining the candidates
+    bool only_observes = false;  ///< no verdict changes the incumbent
   };
   /// The first agreement is due at once.
   explicit Trial(const Setup& setup);
+
+  /// Determine the candidates now, and pass them on: their determination is affordable.
+  bool wants_candidates() const { return wants_candidates_; }
+  /// Their expected set-up times, and a number for the list: if ranks differ in it, the trial ends. The next
+  /// agreement is due at once. May be called once, at the beginning if the incumbent is a candidate.
+  void set_candidates(const std::vector<std::int64_t>& set_ups, std::int64_t identity);
 
   /// The alternative that the next call runs.
   std::uint32_t next() const;
@@ -75,8 +87,9 @@ class Trial {
   std::uint64_t calls_left() const { return rest_ + 2 * block_ - position_; }
 
   /// True if the ranks must agree now, between two calls.
-  bool boundary() const { return calls_left() == 0 && !has_ended_; }
-  /// What this rank has spent in this stretch: the challenger's time beyond the incumbent's.
+  bool boundary() const { return calls_left() == 0 && !has_ended_ && !wants_candidates_; }
+  /// What this rank has spent in this stretch: the challenger's time beyond the incumbent's. Negative where
+  /// the challenger was faster: up to what this trial has spent before.
   std::int64_t cost() const;
   /// This rank's part. `exchange`: duration of the last agreement. `budget.spent` includes cost() and that.
   TrialReport report(const TrialBudget& budget, TrialWish wish, std::int64_t exchange);
@@ -87,11 +100,17 @@ class Trial {
   void drop(std::uint32_t candidate);
 
   std::uint32_t incumbent() const { return incumbent_; }
-  /// Of the last race that changed the incumbent: the time of the candidate over native's.
+  /// The incumbent; if the trial only observes, what it would be.
+  std::uint32_t preferred() const { return preferred_; }
+  /// Of the last race with a verdict: the time of the candidate over native's, the worse of both estimates,
+  /// and the upper end of its 95 % interval.
   double ratio() const { return ratio_; }
+  double upper() const { return upper_; }
+  /// Pairs of that race.
+  std::size_t evidence() const { return evidence_; }
   /// All calls of this signature.
   std::uint64_t calls() const { return calls_; }
-  /// True if a race has made the incumbent what it is; ratio() and calls() are its evidence then.
+  /// True if a race has made preferred() what it is; ratio() and calls() are its evidence then.
   bool has_decided() const { return has_decided_; }
   /// It rests until its next round.
   bool is_settled() const { return stage_ == Stage::settled; }
@@ -99,7 +118,7 @@ class Trial {
   bool has_ended() const { return has_ended_; }
 
  private:
-  enum class Stage : std::uint8_t { settled, warming, screening, racing };
+  enum class Stage : std::uint8_t { settled, sighting, listing, warming, screening, racing };
   enum Role : std::uint8_t { of_incumbent, of_challenger };
 
   static constexpr std::uint64_t longest_block = 8;
@@ -111,10 +130,19 @@ class Trial {
   struct Figures {
     std::int64_t period = 0, least = 0;
   };
+  /// Native, or a candidate.
+  struct Alternative {
+    std::int64_t set_up = 0;     // expected; 0 after the first block
+    std::int64_t excess = 0;     // of a call's time beyond the incumbent's, when last measured
+    std::uint32_t strikes = 0;   // rounds in which it was much slower, or was demoted
+    std::uint32_t sits_out = 0;  // rounds
+    bool cannot_run = false;
+  };
 
   Role role_of(std::uint64_t call) const;
   Figures figures(const TrialReport& reduced, Role role) const;
-  std::int64_t wanted_rest(const TrialBudget& budget) const;
+  std::int64_t expected_cost() const;
+  std::int64_t expected_set_up() const;
   void begin_round();
   void evaluate(const TrialReport& reduced);
   void warm(const Figures& incumbent, const Figures& challenger);
@@ -124,18 +152,22 @@ class Trial {
   void begin_race(std::uint32_t challenger);
   void settle();
   void change();
+  void plan_stage();
   void plan(std::uint64_t rest, std::uint64_t block);
   std::uint64_t spacing() const;
   void end();
 
   Setup setup_;
-  Stage stage_ = Stage::settled;
-  std::vector<std::uint32_t> alive_;  // candidates that may still be tried
-  std::uint32_t incumbent_, challenger_ = native;
-  std::uint32_t turn_ = 0;      // in warming and screening: which of alive_
-  std::uint32_t pairs_ = 0;     // of screening, per candidate
-  std::uint32_t unusable_ = 0;  // pairs of this race without a positive time
-  bool is_warm_ = false;        // all candidates have run
+  Stage stage_;
+  std::vector<Alternative> alternatives_ = {{}};  // native, then the candidates
+  std::int64_t identity_ = 0;
+  std::vector<std::uint32_t> present_;  // candidates of this round
+  std::uint32_t incumbent_, challenger_ = native, preferred_;
+  std::uint32_t turn_ = 0;       // in warming and screening: which of present_
+  bool is_second_look_ = false;  // in warming
+  std::uint32_t pairs_ = 0;      // of screening, per candidate
+  std::uint32_t unusable_ = 0;   // pairs of this race without a positive time
+  bool wants_candidates_ = false, is_list_due_ = false;
   std::vector<PairedRatio> screened_;
   PairedRatio period_, least_;  // of the race: challenger / incumbent
 
@@ -145,9 +177,12 @@ class Trial {
   std::uint64_t random_;
   std::uint64_t again_;  // calls of rest when settled
 
-  std::uint64_t calls_, calls_reported_;
-  std::int64_t elapsed_reported_, expected_cost_ = 0;
-  double ratio_ = 1;
+  std::uint64_t calls_, calls_reported_ = 0;
+  std::int64_t elapsed_reported_;
+  std::int64_t spent_ = 0;  // by this rank on stretches
+  AgreedBudget budget_;
+  double ratio_ = 1, upper_ = 1;
+  std::size_t evidence_ = 0;
   bool has_decided_ = false;
   bool has_ended_ = false;
 };

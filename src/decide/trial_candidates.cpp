@@ -122,6 +122,11 @@ std::vector<Spec> trial_candidates(const Situation& situation, std::size_t most)
   return best;
 }
 
+std::int64_t set_up_nanoseconds(const Spec& spec) {
+  constexpr std::int64_t of_memory = 4'000'000, of_schedule = 200'000;
+  return shares_memory(spec) ? of_memory : of_schedule;
+}
+
 std::int64_t identity_of(const std::vector<Spec>& specs) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const Spec& spec : specs)

@@ -21,6 +21,12 @@ bool is_tried(Collective collective);
 /// Takes up to a few milliseconds.
 std::vector<Spec> trial_candidates(const Situation& situation, std::size_t most);
 
+/// Nanoseconds that determining the candidates takes, typically.
+inline constexpr std::int64_t list_nanoseconds = 2'000'000;
+/// Nanoseconds that the first call of an algorithm takes beyond later ones, typically: shared memory is
+/// created, a schedule is built. Equal on all ranks.
+std::int64_t set_up_nanoseconds(const Spec& spec);
+
 /// A number for a list of candidates: equal lists have equal numbers.
 std::int64_t identity_of(const std::vector<Spec>& specs);
 

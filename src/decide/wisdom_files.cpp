@@ -95,7 +95,7 @@ std::vector<WisdomFile> wisdom_files(std::string_view variable) {
     std::string data = environment("XDG_DATA_HOME");
     if (data.empty() && !environment("HOME").empty()) data = environment("HOME") + "/.local/share";
     if (!data.empty()) files.push_back({data + "/convene/wisdom.json"});
-    files.push_back({"/etc/convene/wisdom.json"});
+    files.push_back({std::string(site_wisdom)});
     return files;
   }
   while (!variable.empty()) {
@@ -104,6 +104,11 @@ std::vector<WisdomFile> wisdom_files(std::string_view variable) {
     variable.remove_prefix(std::min(end + 1, variable.size()));
   }
   return files;
+}
+
+std::string distrust_of(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 ? distrust(facts) : "";
 }
 
 FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here) {

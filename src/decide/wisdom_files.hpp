@@ -17,10 +17,15 @@ struct WisdomFile {
 };
 
 /// The search path, from the value of CONVENE_WISDOM: paths separated by colons, or "none"; if empty, the
-/// user's file
-/// ($XDG_DATA_HOME/convene/wisdom.json, else ~/.local/share/convene/wisdom.json) and the site's
-/// (/etc/convene/wisdom.json), which are optional.
+/// user's file ($XDG_DATA_HOME/convene/wisdom.json, else
+/// ~/.local/share/convene/wisdom.json) and the site's, which are optional.
 std::vector<WisdomFile> wisdom_files(std::string_view variable);
+
+/// The site's file.
+inline constexpr std::string_view site_wisdom = "/etc/convene/wisdom.json";
+
+/// Why a file must not be used, as a clause; empty if it may be, or does not exist.
+std::string distrust_of(const std::string& path);
 
 /// What was read: the entries of this place, and a sentence for each file, or part of one, that is not used.
 struct FoundWisdom {

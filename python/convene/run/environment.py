@@ -20,6 +20,18 @@ class Arrivals(StrEnum):
     AUTO = "auto"
 
 
+class Learning(StrEnum):
+    """Trials in the running program: values of CONVENE_LEARN."""
+
+    FROM_ENVIRONMENT = ""
+    NO = "no"
+    YES = "yes"
+    OBSERVE = "observe"
+
+    def is_on(self) -> bool:
+        return (self or os.environ.get("CONVENE_LEARN", "")) in (Learning.YES, Learning.OBSERVE)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings of the library, named like the options of the command. Empty: not given."""
@@ -35,7 +47,7 @@ class Settings:
     profile_directory: str = ""
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
-    learn: bool = False
+    learn: Learning = Learning.FROM_ENVIRONMENT
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
@@ -50,7 +62,7 @@ class Settings:
         if self.wisdom:
             found["CONVENE_WISDOM"] = self.wisdom
         if self.learn:
-            found["CONVENE_LEARN"] = "yes"
+            found["CONVENE_LEARN"] = self.learn.value
         if self.log:
             found["CONVENE_LOG"] = "info"
         if self.reproducible:
@@ -82,11 +94,14 @@ def check_rules(given: Path | None) -> str:
     return str(Path(path).resolve())
 
 
-def check_wisdom(given: str | None) -> str:
-    """The absolute path of a readable wisdom file; "none" and an empty value are returned unchanged."""
+def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:
+    """The absolute path of a readable wisdom file; "none" and an empty value are returned unchanged. A file
+    that learning writes may not exist yet."""
     if not given or given == "none":
         return given or ""
     path = Path(given)
+    if may_be_new and not path.exists() and path.parent.is_dir():
+        return str(path.resolve())
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

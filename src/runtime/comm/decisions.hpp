@@ -41,6 +41,11 @@ class Decisions {
   /// Another decision for a blocking call, which is not stored: an algorithm, or native (null). Native, too,
   /// where the algorithm cannot run. Collective.
   std::shared_ptr<Decision> alternative(const CallSignature& call, const Spec* spec);
+  /// The situation of a call, as rules and wisdom see it.
+  Situation situation_of(const CallSignature& call) const;
+  /// True if all nodes are known to be alike, so that what is measured here may become wisdom. Equal on all
+  /// ranks.
+  bool may_add_wisdom() const { return wisdom_ && wisdom_->cores != 0 && nodes_.is_known(); }
   /// Debug mode: verifies that all ranks have decided the same for the same call. Collective.
   void check_agreement(const CallSignature& call, const std::string& algorithm) const;
 
@@ -56,7 +61,6 @@ class Decisions {
   Decision make(const CallSignature& call);
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
-  Situation situation_of(const CallSignature& call) const;
   void find_wisdom(bool may_block);
   void find_nodes(bool may_block, bool is_needed = false);
   void find_all_neighbors();

@@ -8,8 +8,10 @@
 
 #include "base/clock.hpp"
 #include "collective/core/spec.hpp"
+#include "decide/trial.hpp"
 #include "decide/trial_candidates.hpp"
 #include "runtime/comm/decisions.hpp"
+#include "runtime/comm/learned_wisdom.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
@@ -99,12 +101,14 @@ Lesson::Lesson(Learning& learning, const CallSignature& signature, const Decisio
   if (is_guard_) specs_.push_back(regular.spec);
 }
 
+Lesson::~Lesson() = default;
+
 std::shared_ptr<Decision> Lesson::choose(const std::shared_ptr<Decision>& regular,
                                          const CallSignature& call) {
   chosen_ = trial_ ? trial_->next() : regular_index();
   if (settings().check_agreement)
     learning_.decisions_.check_agreement(signature_, "alternative " + std::to_string(chosen_));
-  const bool is_verdict = trial_ && trial_->has_decided() && trial_->incumbent() == chosen_;
+  const bool is_verdict = has_verdict() && trial_->incumbent() == chosen_;
   if (chosen_ == regular_index() && !is_verdict) return regular;
   std::shared_ptr<Decision> decision = alternative(chosen_, call);
   if (chosen_ != Trial::native && !decision->prepared && drop_chosen()) return choose(regular, call);
@@ -130,6 +134,7 @@ bool Lesson::drop_chosen() {
 }
 
 void Lesson::note(std::uint64_t begin_ticks, std::uint64_t end_ticks) {
+  if (settings().slows_choices) slow_choice(end_ticks);
   const std::uint64_t counted = granted_ - idle_;
   calls_ += counted + 1;
   if (trial_) {
@@ -142,12 +147,20 @@ void Lesson::note(std::uint64_t begin_ticks, std::uint64_t end_ticks) {
       trial_->record(nanoseconds(last_end_, begin_ticks), nanoseconds(begin_ticks, end_ticks));
     else
       trial_->pass();
-    if (trial_->boundary()) agree();
+    while (trial_ && trial_->boundary()) agree();
   } else if (!has_ended_) {
     begin();
   }
   plan();
   last_end_ = ticks();
+}
+
+/// For tests (CONVENE_CHECK=slow_choices): what is not native becomes slow in the running program, by 200
+/// microseconds in every call that is timed.
+void Lesson::slow_choice(std::uint64_t& end) {
+  constexpr std::uint64_t first = 16'384, nanoseconds = 200'000;
+  if (chosen_ == Trial::native || calls_ < first) return;
+  for (const std::uint64_t until = monotonic_ns() + nanoseconds; monotonic_ns() < until;) end = ticks();
 }
 
 /// Plans how many calls are only counted, and lets the next call be decided anew if it runs another
@@ -163,30 +176,38 @@ void Lesson::plan() {
   if (next != chosen_) learning_.decisions_.fast_path().forget();
 }
 
-/// All ranks are here after the same call. Determines the candidates. Ranks agree even if there are none:
-/// that is how those with other settings notice.
+/// All ranks are here after the same call.
 void Lesson::begin() {
   if (!learning_.may_try(*this)) return;
-  const std::uint64_t start = monotonic_ns();
-  if (!is_guard_) specs_ = learning_.decisions_.candidates(signature_, most_candidates);
-  decisions_.resize(specs_.size() + 1);
   ns_per_tick_ = seconds_per_tick() * 1e9;
   trial_ = std::make_unique<Trial>(Trial::Setup{.procs = learning_.info_.procs,
-                                                .candidates = static_cast<std::uint32_t>(specs_.size()),
                                                 .incumbent = regular_index(),
                                                 .seed = seed_of(signature_),
-                                                .identity = identity_of(specs_),
                                                 .calls = calls_,
-                                                .elapsed = elapsed_});
-  spent_ns += static_cast<std::int64_t>(monotonic_ns() - start);
-  agree();
+                                                .elapsed = elapsed_,
+                                                .list_cost = list_nanoseconds,
+                                                .only_observes = settings().only_observes});
+  if (is_guard_) list_candidates();
+  while (trial_ && trial_->boundary()) agree();
+}
+
+/// Collective. (A guard's candidate is there and needs no set-up.)
+void Lesson::list_candidates() {
+  const std::int64_t start = elapsed_ns();
+  if (!is_guard_) specs_ = learning_.decisions_.candidates(signature_, most_candidates);
+  decisions_.resize(specs_.size() + 1);
+  std::vector<std::int64_t> set_ups;
+  for (const Spec& spec : specs_) set_ups.push_back(is_guard_ ? 0 : set_up_nanoseconds(spec));
+  // Ranks that only observe must not meet others.
+  trial_->set_candidates(set_ups, identity_of(specs_) + (settings().only_observes ? 1 : 0));
+  spent_ns += elapsed_ns() - start;
 }
 
 /// Collective, directly after a call.
 void Lesson::agree() {
   const std::int64_t start = elapsed_ns();
   spent_ns += trial_->cost();
-  const std::uint32_t incumbent = trial_->incumbent();
+  const std::uint32_t preferred = trial_->preferred();
   TrialWish wish = TrialWish::learn;
   if (is_paused || !learning_.may_try(*this)) wish = TrialWish::pause;
   if (learning_.is_excluded_) wish = TrialWish::leave;
@@ -195,17 +216,48 @@ void Lesson::agree() {
   if (!exchange(report)) return end();
   trial_->agree(report);
   learning_.set_trying(*this, !trial_->has_ended() && !trial_->is_settled());
-  if (trial_->incumbent() != incumbent) {
-    const std::string ratio = two_digits(trial_->ratio());
-    verdict_ = trial_->incumbent() == Trial::native
-                   ? "guard: back to native, " + ratio
-                   : "learned: " + ratio + " after " + std::to_string(trial_->calls()) + " calls";
-    give_reasons();
-    learning_.decisions_.fast_path().forget();  // it counts for the reason before
-  }
+  if (trial_->preferred() != preferred) announce();
   ns_per_tick_ = seconds_per_tick() * 1e9;
   last_exchange_ = elapsed_ns() - start;
   spent_ns += last_exchange_;
+  if (trial_->wants_candidates()) list_candidates();
+}
+
+/// A verdict changes the reasons, and may become wisdom.
+void Lesson::announce() {
+  const std::string ratio = two_digits(trial_->ratio());
+  const std::string after = " after " + std::to_string(trial_->calls()) + " calls";
+  const std::uint32_t preferred = trial_->preferred();
+  if (settings().only_observes)
+    verdict_ =
+        "observed: " +
+        (preferred == Trial::native ? "native is faster, " : spec_text(specs_[preferred - 1]) + " takes ") +
+        ratio + (preferred == Trial::native ? "" : " of native") + after;
+  else
+    verdict_ = preferred == Trial::native ? "guard: back to native, " + ratio : "learned: " + ratio + after;
+  give_reasons();
+  learning_.decisions_.fast_path().forget();  // it counts for the reason before
+  if (!settings().only_observes && learning_.info_.rank == 0) keep_verdict();
+}
+
+void Lesson::keep_verdict() const {
+  if (!learning_.decisions_.may_add_wisdom()) return;
+  const Situation situation = learning_.decisions_.situation_of(signature_);
+  const std::uint64_t block = situation.block_bytes();
+  const bool is_native = trial_->preferred() == Trial::native;
+  add_learned({.entry = {.collective = situation.collective,
+                         .procs = situation.procs,
+                         .nodes = situation.nodes,
+                         .ranks_per_node = situation.ranks_per_node,
+                         .shares_cores = situation.shares_cores,
+                         .bytes = {block, block},
+                         .use = is_native ? Spec{} : specs_[trial_->preferred() - 1],
+                         .ratio = is_native ? 1 : trial_->ratio(),
+                         .upper = is_native ? 1 : std::max(trial_->ratio(), trial_->upper())},
+               .how = is_native ? "guard" : "learned",
+               .measured_ratio = trial_->ratio(),
+               .calls = trial_->calls(),
+               .pairs = trial_->evidence()});
 }
 
 /// Reduces the reports of all ranks, in place. False on all ranks if there is no internal communicator.
@@ -234,6 +286,8 @@ void Lesson::end() {
   has_ended_ = true;
 }
 
+bool Lesson::has_verdict() const { return trial_ && trial_->has_decided(); }
+
 /// Gives the decisions of all alternatives their reasons.
 void Lesson::give_reasons() {
   for (std::uint32_t index = 0; index < decisions_.size(); ++index)
@@ -241,8 +295,9 @@ void Lesson::give_reasons() {
       if (!decision) continue;
       decision->record = nullptr;  // of the reason before
       decision->reason = Reason::trial;
-      if (!trial_->has_decided() || index != trial_->incumbent()) continue;
+      if (!has_verdict() || index != trial_->incumbent()) continue;
       decision->reason = index == Trial::native ? Reason::guard : Reason::learned;
+      if (settings().only_observes) decision->reason = Reason::observed;
       decision->reason_detail = verdict_;
     }
 }

@@ -16,6 +16,8 @@
 // - A profiling tool behind Convene may call collectives within a native call: note() may be called within
 //   another call of the same lesson.
 // - The budget is the process's: an atomic sum over all communicators.
+// - Verdicts become wisdom when MPI finalizes (learned_wisdom.hpp): rank 0 of the communicator keeps them.
+// - CONVENE_LEARN=observe: trials take place, but no verdict changes what runs.
 #pragma once
 
 #include <array>
@@ -24,10 +26,16 @@
 #include <string>
 #include <vector>
 
-#include "decide/trial.hpp"
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/decision.hpp"
 #include "runtime/comm/tag_space.hpp"
+
+namespace convene::decide {
+
+class Trial;
+struct TrialReport;
+
+}  // namespace convene::decide
 
 namespace convene::runtime {
 
@@ -40,6 +48,7 @@ inline constexpr std::uint64_t lesson_calls = 256;
 class Lesson {
  public:
   Lesson(Learning& learning, const CallSignature& signature, const Decision& regular);
+  ~Lesson();
 
   /// The decision that the next call uses: `regular`, which the communicator decides without learning, or
   /// another alternative. Equal on all ranks. May build a schedule.
@@ -66,13 +75,18 @@ class Lesson {
 
  private:
   void begin();
+  void list_candidates();
   void agree();
-  bool exchange(TrialReport& report);
+  bool exchange(decide::TrialReport& report);
   void end();
   void plan();
   std::shared_ptr<Decision> alternative(std::uint32_t index, const CallSignature& call);
   void give_reasons();
-  std::uint32_t regular_index() const { return is_guard_ ? 1 : Trial::native; }
+  bool has_verdict() const;
+  void slow_choice(std::uint64_t& end);
+  void announce();
+  void keep_verdict() const;
+  std::uint32_t regular_index() const { return is_guard_ ? 1 : 0; }
 
   Learning& learning_;
   const CallSignature signature_;
@@ -89,8 +103,8 @@ class Lesson {
   /// By alternative, then by in_place, which MPI may not make equal on all ranks. Null: not made, or the
   /// regular one.
   std::vector<std::array<std::shared_ptr<Decision>, 2>> decisions_;
-  std::string verdict_;           // the reason of the last change
-  std::unique_ptr<Trial> trial_;  // null: counting, or ended before
+  std::string verdict_;                   // the reason of the last change
+  std::unique_ptr<decide::Trial> trial_;  // null: counting, or ended before
 };
 
 class Learning {

@@ -28,12 +28,12 @@ std::string library_version() {
   return text.substr(0, static_cast<std::size_t>(length)).c_str();
 }
 
-/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom. Does
-/// not throw: the other ranks wait for the answer.
+/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom, and
+/// none may be learned. Does not throw: the other ranks wait for the answer.
 std::string read_here(const MachineKey& here) noexcept try {
   const FoundWisdom found = read_wisdom(settings().wisdom_files, here);
   for (const std::string& each : found.refusals) ProfileRegistry::instance().declare(each);
-  if (found.wisdom.is_empty()) return "";
+  if (found.wisdom.is_empty() && !settings().learns) return "";
   return here.cpu + "\t" + std::to_string(here.cores) + "\n" + found.wisdom.lines();
 } catch (...) {
   code_of_exception();
@@ -87,6 +87,8 @@ bool is_within_world(const CommInfo& info) {
 }
 
 }  // namespace
+
+MachineKey machine_here() { return this_machine(library_version()); }
 
 void share_wisdom_in_world() noexcept try {
   if (settings().wisdom_files.empty()) return;

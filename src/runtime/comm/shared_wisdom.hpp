@@ -19,7 +19,7 @@ namespace convene::runtime {
 
 struct SharedWisdom {
   Selection selection;                     ///< the process's choices with the wisdom; all native without any
-  std::uint64_t cores = 0;                 ///< of a node
+  std::uint64_t cores = 0;                 ///< of a node; 0: no wisdom, and none may be learned
   std::vector<Rank> node_of_world_rank{};  ///< of MPI_COMM_WORLD's wisdom, where there is any
   Rank ranks_per_node = 0;                 ///< of the fullest node; 0: unknown
 };
@@ -31,6 +31,9 @@ void share_wisdom_in_world() noexcept;
 /// Whether MPI_COMM_WORLD's wisdom chooses no algorithm of Convene's, or there is none. Equal on all its
 /// ranks.
 bool world_wisdom_is_native();
+
+/// The MPI and the node of this process.
+MachineKey machine_here();
 
 /// What a communicator uses, without communication: MPI_COMM_WORLD's wisdom if its ranks are all of that;
 /// else null.

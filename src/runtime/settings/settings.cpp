@@ -118,9 +118,10 @@ Settings read_settings() {
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");
-  const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules"});
+  const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules", "slow_choices"});
   result.check_agreement = check == 1;
   result.refuses_schedules = check == 2;
+  result.slows_choices = check == 3;
   result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
   const std::uint64_t communicators =
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));
@@ -129,7 +130,11 @@ Settings read_settings() {
   result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
-  result.learns = one_of("CONVENE_LEARN", {"no", "yes"}) == 1 && !stack::is_simulated;
+  const int learn = one_of("CONVENE_LEARN", {"no", "yes", "observe"});
+  result.learns = learn != 0 && !stack::is_simulated;
+  result.only_observes = result.learns && learn == 2;
+  // Learning may create the first file.
+  if (result.learns && !result.wisdom_files.empty()) result.wisdom_files.front().is_optional = true;
   result.learning_share = percentage("CONVENE_LEARN_BUDGET", result.learning_share);
   result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
   if (!variable("CONVENE_PROGRESS_CORE").empty())

@@ -27,6 +27,7 @@ struct Settings {
   std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;                ///< CONVENE_CHECK=agreement
   bool refuses_schedules = false;              ///< CONVENE_CHECK=no_schedules: every generator fails
+  bool slows_choices = false;                  ///< CONVENE_CHECK=slow_choices: see learning.cpp
   bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
                                          ///< at one time
@@ -34,7 +35,8 @@ struct Settings {
   std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: maximum bytes shared by the ranks of a
                                          ///< node
   bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
-  bool learns = false;                   ///< CONVENE_LEARN=yes; never under a simulator
+  bool learns = false;                   ///< CONVENE_LEARN=yes|observe; never under a simulator
+  bool only_observes = false;            ///< CONVENE_LEARN=observe: measures, and changes nothing
   double learning_share = 0.005;         ///< CONVENE_LEARN_BUDGET: of elapsed time; in percent there
   bool progress_thread = false;          ///< CONVENE_PROGRESS_THREAD=1: progress in the background
   int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: core of that thread; -1: any

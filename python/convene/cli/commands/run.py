@@ -17,7 +17,15 @@ from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.mpi import launchers
 from convene.run import folders, processes, profiles, report
-from convene.run.environment import Arrivals, Settings, check_rules, check_uses, check_wisdom, prepare
+from convene.run.environment import (
+    Arrivals,
+    Learning,
+    Settings,
+    check_rules,
+    check_uses,
+    check_wisdom,
+    prepare,
+)
 from convene.run.report import Run
 from convene.trace import files
 
@@ -67,11 +75,19 @@ class Choice:
         ),
     ] = None
     learn: Annotated[
+        bool | None,
+        typer.Option(
+            "--learn/--no-learn",
+            help="Try other algorithms in blocking calls that repeat, within 0.5 % of the time; keep what is "
+            "measured to be faster, in this run and in the wisdom file. --no-learn overrides CONVENE_LEARN.",
+            show_default=False,
+        ),
+    ] = None
+    observe: Annotated[
         bool,
         typer.Option(
-            "--learn",
-            help="Try other algorithms in blocking calls that repeat, within 0.5 % of the time; keep what is "
-            "measured to be faster.",
+            "--observe",
+            help="Measure as --learn does and report what it would choose, but keep the choices as they are.",
         ),
     ] = False
     arrivals: Annotated[
@@ -87,6 +103,15 @@ class Choice:
             "--reproducible", help="Exclude reduction algorithms whose rounding may depend on arrivals."
         ),
     ] = False
+
+    def learning(self) -> Learning:
+        """What the options request. Throws if they contradict each other."""
+        if not self.observe:
+            return {None: Learning.FROM_ENVIRONMENT, True: Learning.YES, False: Learning.NO}[self.learn]
+        if self.learn is None:
+            return Learning.OBSERVE
+        given = "--learn" if self.learn else "--no-learn"
+        raise RequestError(f"--observe and {given} exclude each other; give one of them")
 
 
 @dataclass(frozen=True)
@@ -157,6 +182,7 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
+    learning = choice.learning()
     settings = Settings(
         check_uses(choice.use or []),
         check_rules(choice.rules),
@@ -166,8 +192,8 @@ def run(
         progress.progress_thread,
         progress.progress_core,
         reports.warn_after,
-        wisdom=check_wisdom(choice.wisdom),
-        learn=choice.learn,
+        wisdom=check_wisdom(choice.wisdom, may_be_new=learning.is_on()),
+        learn=learning,
     )
     reports.check()
     done = run_program(command, stack, settings, reports)

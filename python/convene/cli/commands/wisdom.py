@@ -114,6 +114,12 @@ def sizes(entry: Entry) -> str:
     return bytes_text(least) if least == most else f"{bytes_text(least)} to {bytes_text(most)}"
 
 
+def method(entry: Entry) -> str:
+    """How an entry was measured: "convene tune", "learned", or "guard" (native came back)."""
+    evidence = entry.get("evidence", {})
+    return str(evidence.get("how", "")) if isinstance(evidence, dict) else ""
+
+
 @group.command("list", help=LIST_HELP)
 def list_files(file: File = None, json: Json = False) -> None:
     found = {path: wisdom_files.read(path) for path in files(file) if path.is_file()}
@@ -146,9 +152,10 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
         return
     table = console.table(
         "Wisdom (ratio: time over that of native)",
-        *("collective", "ranks", "nodes", "block", "choice", "ratio", "upper end", "measured", "MPI"),
+        *("collective", "ranks", "nodes", "block", "choice", "ratio", "upper end"),
+        *("method", "measured", "MPI"),
         numbers=("ranks", "nodes", "ratio", "upper end"),
-        optional=("measured", "upper end", "nodes", "MPI"),
+        optional=("measured", "upper end", "nodes", "MPI", "method"),
     )
     for entry in entries:
         table.add_row(
@@ -159,6 +166,7 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
             entry["use"],
             f"{entry['ratio']:.2f}",
             f"{entry['upper']:.2f}",
+            method(entry),
             entry["measured"],
             entry["mpi"] + (", cores shared" if entry["shares_cores"] else ""),
         )

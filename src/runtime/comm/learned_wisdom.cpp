@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/comm/learned_wisdom.hpp"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/comm/shared_wisdom.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/settings/settings.hpp"
+#include "runtime/stats/profile.hpp"
+
+namespace convene::runtime {
+namespace {
+
+struct Learned {
+  std::mutex mutex;
+  std::vector<decide::LearnedEntry> entries;
+
+  static Learned& instance() {
+    static auto* const only = new Learned;  // never freed: MPI_Finalize may follow static destructors
+    return *only;
+  }
+};
+
+/// Before the profile is written, which reports a failure.
+void write_learned() {
+  std::vector<decide::LearnedEntry> entries;
+  {
+    const std::lock_guard lock(Learned::instance().mutex);
+    entries = std::move(Learned::instance().entries);
+  }
+  const std::string path = decide::wisdom_to_write(settings().wisdom_files);
+  if (path.empty() || entries.empty()) return;
+  const MachineKey here = machine_here();
+  for (decide::LearnedEntry& each : entries) each.entry.place = here;
+  if (const std::string why = decide::update_wisdom_file(path, entries, decide::today()); !why.empty())
+    ProfileRegistry::instance().warn("what was learned is not kept: " + why);
+}
+
+}  // namespace
+
+void add_learned(decide::LearnedEntry entry) {
+  bool is_first = false;
+  {
+    const std::lock_guard lock(Learned::instance().mutex);
+    is_first = Learned::instance().entries.empty();
+    Learned::instance().entries.push_back(std::move(entry));
+  }
+  if (is_first) process::at_end(process::EndStage::drain, write_learned);
+}
+
+}  // namespace convene::runtime
