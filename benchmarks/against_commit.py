@@ -101,7 +101,7 @@ def run_once(session: Session, library: Path, options: argparse.Namespace) -> di
 
 
 class Observations:
-    """All runs so far, in a file: a later run with the same options and libraries goes on with it."""
+    """All runs so far, in a file: a later run with the same options and libraries continues it."""
 
     def __init__(self, path: Path, key: str) -> None:
         self.path = path

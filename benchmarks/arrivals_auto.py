@@ -120,9 +120,9 @@ def markdown(result: dict[str, Any]) -> str:
         f"of {options['rate'] or 'any rate'}; {options['calls']} calls of {options['collective']}, "
         f"{4 * options['floats'] // 1024} KiB a rank, {options['compute']:g} ms of computation before each; "
         f"{options['repetitions']} repetitions. Median seconds of the whole loop, and the median ratio to "
-        "the MPI's own (95 % interval).",
+        "native (95 % interval).",
         "",
-        f"| {who} later by (ms) | contender | seconds | of the MPI's own |",
+        f"| {who} later by (ms) | contender | seconds | of native |",
         "|---:|---|---:|---|",
     ]
     for row in result["results"]:

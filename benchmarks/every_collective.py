@@ -223,11 +223,9 @@ def markdown(pairs: list[Pair], races: list[Race], about: str) -> str:
                 f"{worst.procs} ranks, {bytes_text(worst.size)}) |"
             )
         own_races = [race for race in races if race.stack == stack]
-        about_best = (
-            "time of Convene's best as a part of that of the MPI's own choice, geometric means over sizes"
-        )
+        about_best = "time of Convene's best as a fraction of native's, geometric means over sizes"
         lines += ["", f"**{stack}**: {about_best}", "", *best_against_native(own_races)]
-        lines += ["", f"**{stack}**: who is fastest (gain of Convene's best over the MPI's own choice)", ""]
+        lines += ["", f"**{stack}**: who is fastest (gain of Convene's best over native)", ""]
         sizes = sorted({race.size for race in own_races if race.size > 0})
         lines += [
             "| collective | ranks | " + " | ".join(bytes_text(size) for size in sizes) + " |",

@@ -3,10 +3,10 @@
 
 First the last rank is late by 0 … 5 run times of Clairvoyant, for each size, with all algorithms by turns in
 one run: Clairvoyant with the true forecast, without one, and with a wrong one, and the others, the native
-among them. Then, in each of many iterations, all ranks come as a trace has it whose levels drift, and
-Clairvoyant is told nothing, the mean of the last five iterations, or the truth (section 6.2). On this
-machine, or on nodes that are emulated on it (--nodes, root only). Writes a summary of every cell (JSON),
-tables (Markdown) and a figure (SVG)."""
+among them. Then, in each of many iterations, ranks arrive as in a trace whose levels drift; Clairvoyant has
+no forecast, the mean of the last five iterations, or the true arrivals (section 6.2). On this machine, or on
+nodes that are emulated on it (--nodes, root only). Writes a summary of every cell (JSON), tables (Markdown)
+and a figure (SVG)."""
 
 import argparse
 import os
@@ -30,9 +30,16 @@ from rich.progress import Progress
 
 from benchmarks import common
 from benchmarks.common import imbalance_tables
-from benchmarks.common.imbalance_tables import AVERAGE, BY_NODES, MISLED, RIVALS, TOLD, UNTOLD
+from benchmarks.common.imbalance_tables import (
+    AVERAGE,
+    BASELINES,
+    BY_NODES,
+    NO_FORECAST,
+    TRUE_FORECAST,
+    WRONG_FORECAST,
+)
 
-TRACED = ("native", "binomial", "local_redirect", UNTOLD, AVERAGE, TOLD, MISLED)
+TRACED = ("native", "binomial", "local_redirect", NO_FORECAST, AVERAGE, TRUE_FORECAST, WRONG_FORECAST)
 METRIC = metrics.METRICS["run_time"]  # first arrival to last exit
 DELAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0)  # in run times
 
@@ -49,12 +56,12 @@ class Measured:
     def median(self, name: str) -> float:
         return float(np.median(self.observed[name]))
 
-    def best(self, names: Iterable[str] = RIVALS) -> str:
+    def best(self, names: Iterable[str] = BASELINES) -> str:
         return min((name for name in names if name in self.observed), key=self.median)
 
     def gain_over(self, name: str) -> Estimate:
         """The other's time over that of Clairvoyant with the truth, within repetitions."""
-        pair = self.observed[name] / self.observed[TOLD]
+        pair = self.observed[name] / self.observed[TRUE_FORECAST]
         return estimate(float(np.median(pair)), resample_medians(pair[np.newaxis, :])[0])
 
     def as_json(self) -> dict[str, Any]:
@@ -65,7 +72,7 @@ class Measured:
             "late_by_run_times": self.times,
             "best_of_others": best,
             **self.gain_over(best).as_json("gain"),
-            "p": inference.p_value_of_pairs(self.observed[best], self.observed[TOLD]),
+            "p": inference.p_value_of_pairs(self.observed[best], self.observed[TRUE_FORECAST]),
             "medians": {name: self.median(name) for name in self.observed},
         }
 
@@ -92,10 +99,10 @@ def request_of(options: argparse.Namespace, size: int, names: Iterable[str], **m
 
 
 def measure_late(setting: settings.Setting, options: argparse.Namespace, size: int) -> list[Measured]:
-    (alone,) = observe(setting, request_of(options, size, [UNTOLD], repetitions=10))
-    run_time = float(np.median(alone[UNTOLD]))
+    (alone,) = observe(setting, request_of(options, size, [NO_FORECAST], repetitions=10))
+    run_time = float(np.median(alone[NO_FORECAST]))
     late = [f"late:{options.procs - 1}:{each * run_time * 1e6:.0f}us" for each in DELAYS if each > 0]
-    names = (TOLD, UNTOLD, MISLED, *([BY_NODES] if options.within else []), *RIVALS)
+    names = (TRUE_FORECAST, NO_FORECAST, WRONG_FORECAST, *([BY_NODES] if options.within else []), *BASELINES)
     found = observe(setting, request_of(options, size, names, arrivals=(requests.BALANCED, *late)))
     return [Measured(size, run_time, times, each) for times, each in zip(DELAYS, found, strict=True)]
 
@@ -103,8 +110,8 @@ def measure_late(setting: settings.Setting, options: argparse.Namespace, size: i
 def measure_trace(setting: settings.Setting, options: argparse.Namespace) -> dict[str, Any]:
     """Sums of run times over all iterations, of vectors in one piece."""
     size = parsing.parse_sizes(options.traced)[0]
-    told = (*TRACED, BY_NODES) if options.within else TRACED
-    names = [name.replace(UNTOLD, f"{UNTOLD};segments=1") for name in told]
+    variants = (*TRACED, BY_NODES) if options.within else TRACED
+    names = [name.replace(NO_FORECAST, f"{NO_FORECAST};segments=1") for name in variants]
     (alone,) = observe(setting, request_of(options, size, ["binomial"], repetitions=10))
     binomial = float(np.median(alone["binomial"]))
     rows = clairvoyant_atomic.trace(options.procs, options.iterations, binomial)

@@ -99,7 +99,7 @@ def count_intercepted(folder: Path) -> float:
 def markdown(rows: list[dict[str, Any]]) -> str:
     has_recorder = all("recording" in row for row in rows)  # earlier versions did not measure it
     lines = [
-        "| MPI | ranks | MPI's own call | intercepted | difference (95 % interval) |"
+        "| MPI | ranks | native call | intercepted | difference (95 % interval) |"
         + (" recorder on: more by |" if has_recorder else ""),
         "|---|---:|---:|---:|---:|" + ("---:|" if has_recorder else ""),
     ]

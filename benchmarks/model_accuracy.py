@@ -229,7 +229,7 @@ def main() -> None:
         help="a further one, such as bcast=shared, which needs all ranks on one node",
     )
     parser.add_argument("--launcher", help="the MPI's launcher (default: mpirun)")
-    parser.add_argument("--stack", help="whose MPI, where the launcher serves several")
+    parser.add_argument("--stack", help="the MPI stack, if the launcher serves several")
     options = parser.parse_args()
     effort = Effort(rounds=options.rounds, seconds=0, points=28, largest=_core.size(options.largest))
     setting = measurement.find_setting(options.launcher, options.stack)

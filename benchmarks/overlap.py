@@ -137,7 +137,7 @@ def in_words(value: Estimate) -> str:
 def markdown(rows: list[Row], about: str) -> str:
     lines = [about, ""]
     lines += [
-        "| MPI | where | thread | collective | bytes | the MPI's own hides | Convene's | whole time |",
+        "| MPI | where | thread | collective | bytes | native hides | Convene's | whole time |",
         "|---|---|---|---|---:|---|---|---|",
     ]
     for row in rows:
@@ -155,7 +155,7 @@ def markdown(rows: list[Row], about: str) -> str:
         lines += [
             "",
             f"From {bytes_text(GOAL_FROM)} on, within the intervals, Convene hides at least as "
-            f"large a part of its own time as the MPI's own in {len(hides)} of {len(large)} rows, "
+            f"large a part of its own time as native in {len(hides)} of {len(large)} rows, "
             f"is over as soon in {len(is_over)}, and neither in {len(neither)}.",
         ]
     return "\n".join(lines) + "\n"

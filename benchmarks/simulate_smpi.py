@@ -156,13 +156,13 @@ def worst(cells: list[Cell], count: int) -> list[dict[str, Any]]:
             "algorithm": name,
             "procs": cell.procs,
             "bytes": cell.bytes,
-            "player": seconds,
+            "simulator": seconds,
             "smpi": cell.smpi[name],
         }
         for cell in cells
         for name, seconds in cell.builtin.items()
     ]
-    return sorted(pairs, key=lambda pair: -abs(math.log(pair["player"] / pair["smpi"])))[:count]
+    return sorted(pairs, key=lambda pair: -abs(math.log(pair["simulator"] / pair["smpi"])))[:count]
 
 
 def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -> str:
@@ -182,12 +182,12 @@ def as_text(summaries: dict[str, dict[str, Any]], pairs: list[dict[str, Any]]) -
         "",
         "The pairs that differ most:",
         "",
-        "| | ranks | bytes | player | SMPI |",
+        "| | ranks | bytes | simulator | SMPI |",
         "|---|---:|---:|---:|---:|",
     ]
     for pair in pairs:
         which = f"{pair['collective']} {pair['algorithm']} | {pair['procs']}"
-        seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("player", "smpi"))
+        seconds = " | ".join(f"{1e6 * pair[key]:.1f} µs" for key in ("simulator", "smpi"))
         lines.append(f"| {which} | {bytes_text(pair['bytes'])} | {seconds} |")
     return "\n".join(lines) + "\n"
 
@@ -201,7 +201,7 @@ def main() -> None:
     )
     parser.add_argument("--sizes", default="1KiB:1MiB:4", help="bytes per block (default: 1KiB:1MiB:4)")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="default: all five")
-    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted run")
     options = parser.parse_args()
     smpi.find_launcher()
     procs = parsing.parse_numbers(options.procs, "--procs", 2, 256)

@@ -20,6 +20,6 @@ foreach(room IN ITEMS mpi transport execute)
 endforeach()
 
 # smpirun loads it as a library and calls its `main` once for each rank.
-add_library(convene-smpi MODULE ${PROJECT_SOURCE_DIR}/tools/smpi/play.cpp)
+add_library(convene-smpi MODULE ${PROJECT_SOURCE_DIR}/tools/smpi/simulate.cpp)
 target_link_libraries(convene-smpi PRIVATE convene_execute_smpi convene_decide ${CONVENE_SIMGRID})
 set_target_properties(convene-smpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

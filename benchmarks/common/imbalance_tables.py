@@ -17,14 +17,14 @@ from matplotlib import pyplot as plt
 
 from benchmarks.common.summaries import Report
 
-TOLD, UNTOLD, MISLED, AVERAGE = (
+TRUE_FORECAST, NO_FORECAST, WRONG_FORECAST, AVERAGE = (
     "clairvoyant@truth",
     "clairvoyant",
     "clairvoyant@mirrored",
     "clairvoyant@average",
 )
 BY_NODES = "hier(clairvoyant,linear)@truth"  # where there are several nodes
-RIVALS = (
+BASELINES = (
     *("native", "linear", "binomial", "binary", "butterfly", "ring", "radix_k", "pipeline", "two_tree"),
     "local_redirect",
 )
@@ -60,8 +60,8 @@ class Cell:
     def delay(self) -> float:
         return self.times * self.run_time
 
-    def over_told(self, name: str) -> float:
-        return self.medians[name] / self.medians[TOLD]
+    def over_true_forecast(self, name: str) -> float:
+        return self.medians[name] / self.medians[TRUE_FORECAST]
 
     def absorbs(self, name: str, balanced: "Cell") -> float:
         """Which part of the balanced run time of an algorithm hides behind the delay."""
@@ -84,15 +84,15 @@ def late_table(cells: list[Cell]) -> str:
     balanced = {cell.size: cell for cell in cells if cell.times == 0}
     for cell in cells:
         best, even, gain = cell.best, balanced[cell.size], cell.gain
-        others = max(cell.absorbs(name, even) for name in RIVALS if name in cell.medians)
-        hidden = f"{cell.absorbs(TOLD, even):.0%} | {others:.0%}" if cell.times else " | "
+        others = max(cell.absorbs(name, even) for name in BASELINES if name in cell.medians)
+        hidden = f"{cell.absorbs(TRUE_FORECAST, even):.0%} | {others:.0%}" if cell.times else " | "
         lines.append(
             f"| {bytes_text(cell.size)} | {cell.times:g} of {as_time(cell.run_time)} "
-            f"| {as_time(cell.medians[TOLD])} | {best}, {as_time(cell.medians[best])} "
+            f"| {as_time(cell.medians[TRUE_FORECAST])} | {best}, {as_time(cell.medians[best])} "
             f"| {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}) | {cell.p:.2g} "
-            f"| {cell.over_told(UNTOLD):.2f} "
-            f"| {cell.over_told(MISLED):.2f} "
-            + (f"| {cell.over_told(BY_NODES):.2f} " if has_nodes else "")
+            f"| {cell.over_true_forecast(NO_FORECAST):.2f} "
+            f"| {cell.over_true_forecast(WRONG_FORECAST):.2f} "
+            + (f"| {cell.over_true_forecast(BY_NODES):.2f} " if has_nodes else "")
             + f"| {hidden} |"
         )
     return "\n".join(lines) + "\n"
@@ -137,8 +137,8 @@ def trace_table(found: dict[str, Any]) -> str:
     ]
     published = {
         "local_redirect": "local_redirect",
-        f"{UNTOLD};segments=1@average": clairvoyant_atomic.AVERAGE,
-        f"{UNTOLD};segments=1@truth": clairvoyant_atomic.TRUTH,
+        f"{NO_FORECAST};segments=1@average": clairvoyant_atomic.AVERAGE,
+        f"{NO_FORECAST};segments=1@truth": clairvoyant_atomic.TRUTH,
     }
     for name, row in found["contenders"].items():
         there = (
@@ -159,8 +159,8 @@ def draw(cells: list[Cell], path: Path) -> None:
     mpl.rcParams.update({"svg.hashsalt": "convene", "svg.fonttype": "none", "font.size": 9})
     sizes = list(dict.fromkeys(cell.size for cell in cells))
     shown = (
-        UNTOLD,
-        MISLED,
+        NO_FORECAST,
+        WRONG_FORECAST,
         "native",
         "binomial",
         "butterfly",
@@ -176,7 +176,7 @@ def draw(cells: list[Cell], path: Path) -> None:
     for panel, size in zip(panels[0], sizes, strict=True):
         own = [cell for cell in cells if cell.size == size]
         for name, colour, marker in zip(shown, colours, "osv^<>DXP", strict=False):
-            ratios = [cell.over_told(name) for cell in own]
+            ratios = [cell.over_true_forecast(name) for cell in own]
             panel.plot(
                 [cell.times for cell in own], ratios, color=colour, marker=marker, ms=3.5, lw=1.1, label=name
             )
@@ -186,7 +186,7 @@ def draw(cells: list[Cell], path: Path) -> None:
         panel.grid(axis="y", lw=0.3)
     panels[0][0].set_yscale("log")
     label_ratios(panels[0][0].yaxis)
-    panels[0][0].set_ylabel("time / Clairvoyant's, told the truth")
+    panels[0][0].set_ylabel("time / time with the true forecast")
     panels[0][-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     compact_svg.save(figure, path)
 

@@ -22,7 +22,7 @@ namespace {
 
 int rank, procs;
 
-struct Door {
+struct CallTable {
   const char* name;
   decltype(&MPI_Iallgather) iallgather;
   decltype(&MPI_Ialltoall) ialltoall;
@@ -31,8 +31,8 @@ struct Door {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-Door doors[] = {{"native", PMPI_Iallgather, PMPI_Ialltoall, PMPI_Ibcast, PMPI_Iallreduce},
-                {"program", MPI_Iallgather, MPI_Ialltoall, MPI_Ibcast, MPI_Iallreduce}};
+CallTable tables[] = {{"native", PMPI_Iallgather, PMPI_Ialltoall, PMPI_Ibcast, PMPI_Iallreduce},
+                      {"program", MPI_Iallgather, MPI_Ialltoall, MPI_Ibcast, MPI_Iallreduce}};
 
 /// Computes for a given time, without any MPI call.
 void compute(double seconds) {
@@ -58,23 +58,23 @@ struct Case {
     in.assign(all + 8, static_cast<char>(rank)), out.assign(all + 8, 0);
   }
 
-  void start(const Door& door, MPI_Request* request) {
+  void start(const CallTable& table, MPI_Request* request) {
     if (collective == "allgather")
-      door.iallgather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, door.comm, request);
+      table.iallgather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, table.comm, request);
     else if (collective == "alltoall")
-      door.ialltoall(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, door.comm, request);
+      table.ialltoall(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, table.comm, request);
     else if (collective == "bcast")
-      door.ibcast(out.data(), bytes, MPI_BYTE, 0, door.comm, request);
+      table.ibcast(out.data(), bytes, MPI_BYTE, 0, table.comm, request);
     else
-      door.iallreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, door.comm, request);
+      table.iallreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, table.comm, request);
   }
 
   /// Seconds of one call with a computation after its start, in slices with a test after each but the last.
-  double run(const Door& door, double computation, int tests) {
+  double run(const CallTable& table, double computation, int tests) {
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
-    start(door, &request);
+    start(table, &request);
     for (int slice = 0; computation > 0 && slice <= tests; ++slice) {
       compute(computation / (tests + 1));
       int done = 0;
@@ -84,9 +84,9 @@ struct Case {
     return slowest(MPI_Wtime() - begin);
   }
 
-  double run_again(const Door& door, double computation, int tests) {
-    run(door, 0, 0);
-    return run(door, computation, tests);
+  double rerun(const CallTable& table, double computation, int tests) {
+    run(table, 0, 0);
+    return run(table, computation, tests);
   }
 };
 
@@ -113,9 +113,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int tests = std::atoi(argv[3]), repetitions = std::atoi(argv[4]);
-  for (Door& door : doors) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &door.comm);
-    MPI_Barrier(door.comm);
+  for (CallTable& table : tables) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &table.comm);
+    MPI_Barrier(table.comm);
   }
   if (rank == 0) std::printf("[");
   bool is_first = true;
@@ -123,13 +123,13 @@ int main(int argc, char** argv) {
     Case of(argv[1], std::atoi(word));
     std::vector<double> alone[2], behind[2];
     for (int i = 0; i < 5; ++i)
-      for (const Door& door : doors) of.run(door, 0, 0);
+      for (const CallTable& table : tables) of.run(table, 0, 0);
     for (int i = 0; i < repetitions; ++i)
-      for (int d = 0; d < 2; ++d) alone[d].push_back(of.run_again(doors[d], 0, 0));
+      for (int d = 0; d < 2; ++d) alone[d].push_back(of.rerun(tables[d], 0, 0));
     for (int i = 0; i < repetitions; ++i)
-      for (int d = 0; d < 2; ++d) behind[d].push_back(of.run_again(doors[d], median(alone[d]), tests));
+      for (int d = 0; d < 2; ++d) behind[d].push_back(of.rerun(tables[d], median(alone[d]), tests));
     for (int d = 0; rank == 0 && d < 2; ++d) {
-      std::printf("%s\n {\"bytes\": %d, \"door\": \"%s\", ", is_first ? "" : ",", of.bytes, doors[d].name);
+      std::printf("%s\n {\"bytes\": %d, \"table\": \"%s\", ", is_first ? "" : ",", of.bytes, tables[d].name);
       print("alone", alone[d]);
       std::printf(", ");
       print("behind", behind[d]);
@@ -138,6 +138,6 @@ int main(int argc, char** argv) {
     }
   }
   if (rank == 0) std::printf("\n]\n");
-  for (Door& door : doors) MPI_Comm_free(&door.comm);
+  for (CallTable& table : tables) MPI_Comm_free(&table.comm);
   MPI_Finalize();
 }

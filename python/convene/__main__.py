@@ -31,7 +31,7 @@ def run(arguments: list[str] | None = None) -> int:
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
             raise
-        give_up_output()  # a library ends so where the reader has closed the pipe
+        discard_output()  # a library ends so where the reader has closed the pipe
         return 0
     except MemoryError:
         console.complain("not enough memory on this machine; try fewer processes")
@@ -39,11 +39,11 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
-        give_up_output()  # the reader has closed the pipe
+        discard_output()  # the reader has closed the pipe
         return 0
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
-            give_up_output()
+            discard_output()
         where = error.filename or (error.errno == errno.EBADF and "standard output is closed")
         console.complain(": ".join(str(word) for word in (where, error.strerror or error) if word))
         return 1
@@ -67,7 +67,7 @@ def not_utf8(arguments: list[str]) -> str | None:
     return None
 
 
-def give_up_output() -> None:
+def discard_output() -> None:
     """Avoids a second error when Python closes the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -265,7 +265,7 @@ def test_combinations_of_known_transfers() -> None:
 
 
 def test_curves_never_fall() -> None:
-    curve = curves.growing(Curve(np.array([0.0, 1, 2, 3]), np.array([1.0, 3, 2, 4])))
+    curve = curves.nondecreasing(Curve(np.array([0.0, 1, 2, 3]), np.array([1.0, 3, 2, 4])))
     assert np.all(np.diff(curve.times) >= 0)
     assert curve.times[[0, 3]] == pytest.approx([1, 4])
     table = curves.ordered({1: curve, 2: Curve(curve.bytes, curve.times - 0.5)})
@@ -276,7 +276,7 @@ def test_a_difference_near_nothing_does_not_spoil_its_neighbours() -> None:
     whole = np.array([10, 10.1, 11, 14, 17, 24, 60, 800]) * 1e-6
     spent = np.array([10, 10, 10, 10, 18, 18, 18, 18]) * 1e-6
     curve = Curve(np.geomspace(256.0, 32768.0, 8), whole - spent - 0.1e-6)
-    found = curves.growing(curve, whole)
+    found = curves.nondecreasing(curve, whole)
     assert np.all(np.diff(found.times) >= 0)
     assert np.all(np.abs(found.times - curve.times) < 0.3 * whole)
 

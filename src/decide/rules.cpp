@@ -29,17 +29,16 @@ Rule read_rule(FieldReader& reader, const JsonValue& item) {
 
 }  // namespace
 
-bool Rule::fits(const Situation& situation) const {
-  return collective == situation.collective && procs.hold(situation.procs) &&
-         bytes.hold(situation.block_bytes()) && nodes.hold(situation.nodes) &&
-         ranks_per_node.hold(situation.ranks_per_node);
+bool Rule::fits(const CallContext& context) const {
+  return collective == context.collective && procs.hold(context.procs) && bytes.hold(context.block_bytes()) &&
+         nodes.hold(context.nodes) && ranks_per_node.hold(context.ranks_per_node);
 }
 
-bool Rule::may_fit_later(const Situation& situation) const {
-  if (situation.nodes != 0) return false;
+bool Rule::may_fit_later(const CallContext& context) const {
+  if (context.nodes != 0) return false;
   Rule rest = *this;
   rest.nodes = rest.ranks_per_node = {};
-  return rest.fits(situation);
+  return rest.fits(context);
 }
 
 std::vector<Rule> parse_rules(std::string_view text, const std::string& file) {

@@ -20,8 +20,9 @@
 
 namespace convene::decide {
 
-/// Situation: what a selection depends on. MPI makes all of it equal on all ranks.
-struct Situation {
+/// CallContext: a call and its communicator, as far as a choice depends on them. MPI makes all of it equal on
+/// all ranks.
+struct CallContext {
   Collective collective = Collective::allgather;
   Rank procs = 1;
   std::uint64_t total_bytes = 0;        ///< of all blocks together
@@ -50,9 +51,9 @@ struct Rule {
   Bounds procs, bytes, nodes, ranks_per_node;
   Spec use;
 
-  bool fits(const Situation& situation) const;
+  bool fits(const CallContext& context) const;
   /// True if it may match once the nodes are known.
-  bool may_fit_later(const Situation& situation) const;
+  bool may_fit_later(const CallContext& context) const;
   bool needs_topology() const {
     return !nodes.is_anything() || !ranks_per_node.is_anything() || depends_on_nodes(*use.algorithm);
   }

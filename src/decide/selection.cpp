@@ -24,77 +24,77 @@ std::string_view file_name(std::string_view path) {
 }
 
 /// True if an algorithm needs to know the nodes, which are not known yet.
-bool needs_unknown_nodes(const Spec& spec, const Situation& situation) {
-  return uses_nodes(*spec.algorithm) && situation.node_of_rank.empty();
+bool needs_unknown_nodes(const Spec& spec, const CallContext& context) {
+  return uses_nodes(*spec.algorithm) && context.node_of_rank.empty();
 }
 
 /// The requirement that a call does not meet, as a clause with the actual value; empty if all are met.
-std::string unmet_requirement(const Spec& spec, const Situation& situation) {
-  Call call{.collective = situation.collective,
-            .procs = situation.procs,
+std::string unmet_requirement(const Spec& spec, const CallContext& context) {
+  Call call{.collective = context.collective,
+            .procs = context.procs,
             .parameters = spec.parameters,
             .parts = spec.parts,
-            .nodes = situation.node_of_rank};
+            .nodes = context.node_of_rank};
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + (spec.algorithm->shared_places
                         ? "; those of this communicator are on several"
-                        : "; this communicator has " + std::to_string(situation.procs));
-  call.commutative = situation.commutative;
+                        : "; this communicator has " + std::to_string(context.procs));
+  call.commutative = context.commutative;
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + ", but that of this call does not commute";
-  if (situation.reproducible && depends_on_arrivals(spec))
+  if (context.reproducible && depends_on_arrivals(spec))
     return "combines in an order that depends on arrivals, which --reproducible excludes";
   return "";
 }
 
 /// The unmet requirement of an algorithm with shared memory.
-std::string unmet_shared_memory(const Spec& spec, const Situation& situation) {
+std::string unmet_shared_memory(const Spec& spec, const CallContext& context) {
   if (!shares_memory(spec)) return "";
-  if (situation.may_share == 0) return "uses shared memory, which is available in blocking calls only";
-  const Call call{.collective = situation.collective,
-                  .procs = situation.procs,
+  if (context.may_share == 0) return "uses shared memory, which is available in blocking calls only";
+  const Call call{.collective = context.collective,
+                  .procs = context.procs,
                   .parameters = spec.parameters,
                   .parts = spec.parts,
-                  .nodes = situation.node_of_rank};
-  const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, situation.block_bytes(), 1);
-  if (wanted <= situation.may_share) return "";
+                  .nodes = context.node_of_rank};
+  const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, context.block_bytes(), 1);
+  if (wanted <= context.may_share) return "";
   return "needs " + format_size(wanted) + " of shared memory per node, but CONVENE_SHARED_MEMORY allows " +
-         format_size(situation.may_share);
+         format_size(context.may_share);
 }
 
-Choice choose_forced(const Spec& spec, const Situation& situation) {
-  if (needs_unknown_nodes(spec, situation))
-    return {.spec = {&native(situation.collective)},
+Choice choose_forced(const Spec& spec, const CallContext& context) {
+  if (needs_unknown_nodes(spec, context))
+    return {.spec = {&native(context.collective)},
             .reason = Reason::nodes_unknown,
             .declared = spec_text(spec) +
                         " is not used before the first blocking call, which determines the nodes of the " +
                         "ranks (or set CONVENE_MAPPING)",
             .wants_nodes = true};
-  if (const std::string unmet = unmet_requirement(spec, situation); !unmet.empty())
-    throw Error(std::string(name(situation.collective)) + "=" + spec_text(spec) + " " + unmet +
+  if (const std::string unmet = unmet_requirement(spec, context); !unmet.empty())
+    throw Error(std::string(name(context.collective)) + "=" + spec_text(spec) + " " + unmet +
                 "; rules skip such calls (--rules FILE, CONVENE_RULES)");
-  if (const std::string why = unmet_shared_memory(spec, situation); !why.empty())
-    return {.spec = {&native(situation.collective)},
+  if (const std::string why = unmet_shared_memory(spec, context); !why.empty())
+    return {.spec = {&native(context.collective)},
             .reason = Reason::no_shared_memory,
             .declared = spec_text(spec) + " " + why};
   return {.spec = spec, .reason = Reason::forced};
 }
 
 /// The first algorithm that can run the call and needs no nodes, neighbours or arrivals.
-const Algorithm& plainest(const Situation& situation) {
-  for (const Algorithm* algorithm : catalogue(situation.collective)) {
+const Algorithm& plainest(const CallContext& context) {
+  for (const Algorithm* algorithm : catalogue(context.collective)) {
     const bool is_plain = !algorithm->is_native() && !algorithm->is_composed() && !algorithm->shared_places &&
                           !algorithm->needs_whole_graph && algorithm->arrival_source == ArrivalSource::none;
-    if (is_plain && unmet_requirement(default_spec(*algorithm), situation).empty()) return *algorithm;
+    if (is_plain && unmet_requirement(default_spec(*algorithm), context).empty()) return *algorithm;
   }
-  throw std::logic_error("no algorithm of " + std::string(name(situation.collective)) + " runs anywhere");
+  throw std::logic_error("no algorithm of " + std::string(name(context.collective)) + " runs anywhere");
 }
 
 }  // namespace
 
-bool can_run(const Spec& spec, const Situation& situation) {
-  return !needs_unknown_nodes(spec, situation) && unmet_requirement(spec, situation).empty() &&
-         unmet_shared_memory(spec, situation).empty();
+bool can_run(const Spec& spec, const CallContext& context) {
+  return !needs_unknown_nodes(spec, context) && unmet_requirement(spec, context).empty() &&
+         unmet_shared_memory(spec, context).empty();
 }
 
 Selection::Selection(std::vector<Use> uses, std::vector<Rule> rules, std::string_view rules_name)
@@ -150,32 +150,32 @@ bool Selection::depends_on_form(Collective collective) const {
   return may_share_memory(collective) || (!forced(collective) && wisdom_ && wisdom_->knows(collective));
 }
 
-Choice Selection::choose(const Situation& situation) const {
-  Choice choice = choose_any(situation);
-  if (situation.has_native || !choice.spec.algorithm->is_native()) return choice;
-  choice.spec = default_spec(plainest(situation));
+Choice Selection::choose(const CallContext& context) const {
+  Choice choice = choose_any(context);
+  if (context.has_native || !choice.spec.algorithm->is_native()) return choice;
+  choice.spec = default_spec(plainest(context));
   choice.reason = Reason::no_native;
   return choice;
 }
 
-Choice Selection::choose_any(const Situation& situation) const {
-  if (const Spec* spec = forced(situation.collective)) return choose_forced(*spec, situation);
-  Choice choice = choose_by_rules(situation);
-  return choice.reason == Reason::by_default && wisdom_ ? choose_by_wisdom(situation, std::move(choice))
+Choice Selection::choose_any(const CallContext& context) const {
+  if (const Spec* spec = forced(context.collective)) return choose_forced(*spec, context);
+  Choice choice = choose_by_rules(context);
+  return choice.reason == Reason::by_default && wisdom_ ? choose_by_wisdom(context, std::move(choice))
                                                         : choice;
 }
 
 /// The choice of a wisdom entry, else native. A call is also native if it does not meet the requirements of
 /// the entry, such as shared memory.
-Choice Selection::choose_by_wisdom(const Situation& situation, Choice native) const {
-  if (!wisdom_->knows(situation.collective)) return native;
-  if (situation.nodes == 0) {
+Choice Selection::choose_by_wisdom(const CallContext& context, Choice native) const {
+  if (!wisdom_->knows(context.collective)) return native;
+  if (context.nodes == 0) {
     native.wants_nodes = true;
     return native;
   }
-  const WisdomEntry* const entry = wisdom_->find(situation);
-  if (!entry || entry->use.algorithm->is_native() || !unmet_requirement(entry->use, situation).empty() ||
-      !unmet_shared_memory(entry->use, situation).empty())
+  const WisdomEntry* const entry = wisdom_->find(context);
+  if (!entry || entry->use.algorithm->is_native() || !unmet_requirement(entry->use, context).empty() ||
+      !unmet_shared_memory(entry->use, context).empty())
     return native;
   native.spec = entry->use;
   native.reason = Reason::wisdom;
@@ -185,30 +185,30 @@ Choice Selection::choose_by_wisdom(const Situation& situation, Choice native) co
   return native;
 }
 
-Choice Selection::choose_by_rules(const Situation& situation) const {
+Choice Selection::choose_by_rules(const CallContext& context) const {
   std::string skipped;
   bool wants_nodes = false;
   for (const Rule& rule : rules_) {
-    if (!rule.fits(situation)) {
-      wants_nodes = wants_nodes || rule.may_fit_later(situation);
+    if (!rule.fits(context)) {
+      wants_nodes = wants_nodes || rule.may_fit_later(context);
       continue;
     }
     const std::string detail = "rule " + std::to_string(rule.number) + " of " + rules_name_;
-    std::string unmet = unmet_requirement(rule.use, situation);
-    if (unmet.empty() && needs_unknown_nodes(rule.use, situation))
+    std::string unmet = unmet_requirement(rule.use, context);
+    if (unmet.empty() && needs_unknown_nodes(rule.use, context))
       unmet = "needs the mapping of ranks to nodes";
-    if (unmet.empty()) unmet = unmet_shared_memory(rule.use, situation);
+    if (unmet.empty()) unmet = unmet_shared_memory(rule.use, context);
     if (unmet.empty())
       return {.spec = rule.use,
               .reason = Reason::rule,
               .detail = detail,
               .declared = skipped,
               .wants_nodes = wants_nodes};
-    wants_nodes = wants_nodes || needs_unknown_nodes(rule.use, situation);
+    wants_nodes = wants_nodes || needs_unknown_nodes(rule.use, context);
     if (!skipped.empty()) skipped += "; ";
     skipped.append(detail).append(" is skipped: ").append(spec_text(rule.use)).append(" ").append(unmet);
   }
-  return {.spec = {&native(situation.collective)}, .declared = skipped, .wants_nodes = wants_nodes};
+  return {.spec = {&native(context.collective)}, .declared = skipped, .wants_nodes = wants_nodes};
 }
 
 }  // namespace convene::decide

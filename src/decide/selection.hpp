@@ -22,9 +22,9 @@ struct Choice {
   bool wants_nodes = false;   ///< the choice might differ if the nodes were known
 };
 
-/// True if an algorithm can run in a situation: its requirements are met, and it may share the memory it
+/// True if an algorithm can run in a context: its requirements are met, and it may share the memory it
 /// needs.
-bool can_run(const Spec& spec, const Situation& situation);
+bool can_run(const Spec& spec, const CallContext& context);
 
 /// Immutable; any thread may call choose(). Equal situations give equal choices on all ranks.
 class Selection {
@@ -55,13 +55,13 @@ class Selection {
   /// Throws Error if a forced algorithm cannot run with this number of processes: the call must fail with its
   /// text. If the choice is native and the MPI has no such call, it is the first suitable algorithm of the
   /// catalogue.
-  Choice choose(const Situation& situation) const;
+  Choice choose(const CallContext& context) const;
 
  private:
   const Spec* forced(Collective collective) const;
-  Choice choose_any(const Situation& situation) const;
-  Choice choose_by_rules(const Situation& situation) const;
-  Choice choose_by_wisdom(const Situation& situation, Choice native) const;
+  Choice choose_any(const CallContext& context) const;
+  Choice choose_by_rules(const CallContext& context) const;
+  Choice choose_by_wisdom(const CallContext& context, Choice native) const;
 
   std::vector<Use> uses_;
   std::vector<Rule> rules_;

@@ -105,9 +105,9 @@ TEST(Selection, RulesThatAskForNodesMayFitOnceTheseAreKnown) {
   EXPECT_EQ(unknown.spec.algorithm->name, "bruck");
   EXPECT_TRUE(unknown.wants_nodes);
   EXPECT_FALSE(selection.choose({Collective::allgather, 5, 16}).wants_nodes);
-  Situation situation{Collective::allgather, 4, 16};
-  situation.nodes = 2;
-  EXPECT_EQ(selection.choose(situation).spec.algorithm->name, "ring");
+  CallContext context{Collective::allgather, 4, 16};
+  context.nodes = 2;
+  EXPECT_EQ(selection.choose(context).spec.algorithm->name, "ring");
 }
 
 TEST(Selection, CompositionsAskForNodes) {
@@ -118,14 +118,14 @@ TEST(Selection, CompositionsAskForNodes) {
   EXPECT_EQ(why(unknown), "nodes unknown");
   EXPECT_TRUE(unknown.wants_nodes);
   EXPECT_NE(unknown.declared, "");
-  Situation situation{Collective::allgather, 4, 16};
-  situation.node_of_rank = {0, 1, 0, 1};
-  const Choice known = forced.choose(situation);
+  CallContext context{Collective::allgather, 4, 16};
+  context.node_of_rank = {0, 1, 0, 1};
+  const Choice known = forced.choose(context);
   EXPECT_EQ(spec_text(known.spec), "hier(sparbit,linear;leaders=2)");
   EXPECT_FALSE(known.wants_nodes);
-  situation.node_of_rank = {0, 1, 0, 0};
+  context.node_of_rank = {0, 1, 0, 0};
   try {
-    forced.choose(situation);
+    forced.choose(context);
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(
@@ -141,12 +141,12 @@ TEST(Selection, RulesWithCompositionsAreSkippedWhereTheyCannotRun) {
               {"collective": "allgather", "use": "remap(ring)"},
               {"collective": "allgather", "use": "ring"})rules");
   EXPECT_TRUE(selection.needs_topology());
-  Situation situation{Collective::allgather, 3, 12};
-  const Choice unknown = selection.choose(situation);
+  CallContext context{Collective::allgather, 3, 12};
+  const Choice unknown = selection.choose(context);
   EXPECT_EQ(unknown.spec.algorithm->name, "ring");
   EXPECT_TRUE(unknown.wants_nodes);
-  situation.node_of_rank = {0, 1, 2};
-  const Choice known = selection.choose(situation);
+  context.node_of_rank = {0, 1, 2};
+  const Choice known = selection.choose(context);
   EXPECT_EQ(known.spec.algorithm->name, "remap");
   EXPECT_TRUE(
       known.declared.starts_with("rule 1 of r.json is skipped: hier(recursive_doubling,linear) cannot be: "
@@ -158,18 +158,18 @@ TEST(Selection, WhereTheMpiHasNoneThereIsAlwaysOne) {
   for (const Collective collective : all_collectives)
     for (Rank procs = 1; procs <= 9; ++procs)
       for (const bool commutative : {true, false}) {
-        Situation situation{collective, procs, 12};
-        situation.commutative = commutative;
-        situation.reproducible = true;
-        situation.has_native = false;
-        const Choice choice = Selection().choose(situation);
+        CallContext context{collective, procs, 12};
+        context.commutative = commutative;
+        context.reproducible = true;
+        context.has_native = false;
+        const Choice choice = Selection().choose(context);
         ASSERT_NE(choice.spec.algorithm, nullptr);
         EXPECT_FALSE(choice.spec.algorithm->is_native()) << name(collective);
         EXPECT_EQ(why(choice), "the MPI has none");
       }
-  Situation situation{Collective::allgather, 4, 12};
-  situation.has_native = false;
-  EXPECT_EQ(why(Selection::from("allgather=sparbit", "").choose(situation)), "forced");
+  CallContext context{Collective::allgather, 4, 12};
+  context.has_native = false;
+  EXPECT_EQ(why(Selection::from("allgather=sparbit", "").choose(context)), "forced");
 }
 
 TEST(Selection, KnowsWhatIsAlwaysNative) {
@@ -185,12 +185,12 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
   const Selection selection = Selection::from("bcast=shared;segments=4", "");
   EXPECT_TRUE(selection.may_share_memory(Collective::bcast));
   EXPECT_FALSE(selection.may_share_memory(Collective::allgather));
-  Situation there{.collective = Collective::bcast,
-                  .procs = 4,
-                  .total_bytes = 1000,
-                  .nodes = 1,
-                  .ranks_per_node = 4,
-                  .node_of_rank = {0, 0, 0, 0}};
+  CallContext there{.collective = Collective::bcast,
+                    .procs = 4,
+                    .total_bytes = 1000,
+                    .nodes = 1,
+                    .ranks_per_node = 4,
+                    .node_of_rank = {0, 0, 0, 0}};
   EXPECT_EQ(why(selection.choose(there)), "forced");
 
   there.may_share = 0;
@@ -211,7 +211,7 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
 
 TEST(Selection, RulesSkipWhatCannotShareMemory) {
   const Selection selection = from_rules(R"({"collective": "barrier", "use": "shared"})");
-  Situation there{.collective = Collective::barrier, .procs = 2, .nodes = 1, .ranks_per_node = 2};
+  CallContext there{.collective = Collective::barrier, .procs = 2, .nodes = 1, .ranks_per_node = 2};
   there.node_of_rank = {0, 0};
   EXPECT_EQ(selection.choose(there).spec.algorithm->name, "shared");
   there.may_share = 0;

@@ -34,24 +34,24 @@ ModelPlatform built_in_platform() {
 }
 
 /// The smaller call that the model evaluates, with the nodes of its ranks.
-Call modelled_call(const Spec& spec, const Situation& situation) {
-  Call call{.collective = situation.collective,
-            .procs = situation.procs,
+Call modelled_call(const Spec& spec, const CallContext& context) {
+  Call call{.collective = context.collective,
+            .procs = context.procs,
             .parameters = spec.parameters,
             .parts = spec.parts,
-            .nodes = situation.node_of_rank,
-            .commutative = situation.commutative};
+            .nodes = context.node_of_rank,
+            .commutative = context.commutative};
   if (call.procs <= most_modelled) return call;
   call.procs = most_modelled;
   call.nodes.assign(most_modelled, 0);
-  const Rank per_node = situation.nodes <= 1 ? most_modelled : std::min<Rank>(4, situation.ranks_per_node);
+  const Rank per_node = context.nodes <= 1 ? most_modelled : std::min<Rank>(4, context.ranks_per_node);
   for (Rank rank = 0; rank < most_modelled; ++rank) call.nodes[rank] = rank / std::max<Rank>(1, per_node);
   return call;
 }
 
 /// Seconds; infinite if the model cannot evaluate the algorithm.
-double modelled_seconds(const Spec& spec, const Situation& situation, const ModelPlatform& platform) try {
-  const Call call = modelled_call(spec, situation);
+double modelled_seconds(const Spec& spec, const CallContext& context, const ModelPlatform& platform) try {
+  const Call call = modelled_call(spec, context);
   const Plan plan = build_plan(*spec.algorithm, call);
   std::string placement;
   for (const Rank node : call.nodes) placement += (placement.empty() ? "" : ",") + std::to_string(node);
@@ -61,29 +61,29 @@ double modelled_seconds(const Spec& spec, const Situation& situation, const Mode
                            .mapping = mapping,
                            .platform = platform,
                            .place = model::Rational(1, std::max(1u, segments(*spec.algorithm, call)))});
-  return cost->seconds(static_cast<double>(situation.block_bytes()));
+  return cost->seconds(static_cast<double>(context.block_bytes()));
 } catch (const Error&) {
   return std::numeric_limits<double>::infinity();
 }
 
 /// Whether an algorithm needs no forecasts, no neighbours and no nodes where there is one.
-bool is_general(const Algorithm& algorithm, const Situation& situation) {
+bool is_general(const Algorithm& algorithm, const CallContext& context) {
   return !algorithm.is_native() && algorithm.arrival_source == ArrivalSource::none &&
-         !algorithm.needs_whole_graph && (!algorithm.is_composed() || situation.nodes > 1) &&
-         (!algorithm.shared_places || situation.nodes == 1);
+         !algorithm.needs_whole_graph && (!algorithm.is_composed() || context.nodes > 1) &&
+         (!algorithm.shared_places || context.nodes == 1);
 }
 
-std::vector<Spec> runnable(const Situation& situation) {
+std::vector<Spec> runnable(const CallContext& context) {
   std::vector<Spec> found;
   const auto add = [&](Spec spec) {
-    if (can_run(spec, situation)) found.push_back(std::move(spec));
+    if (can_run(spec, context)) found.push_back(std::move(spec));
   };
-  for (const Algorithm* algorithm : catalogue(situation.collective)) {
-    if (!is_general(*algorithm, situation)) continue;
+  for (const Algorithm* algorithm : catalogue(context.collective)) {
+    if (!is_general(*algorithm, context)) continue;
     add(default_spec(*algorithm));
     for (const auto& [name, parameters] : variants)
       if (algorithm->name == name)
-        add(parse_spec(situation.collective, std::string(name) + ";" + std::string(parameters)));
+        add(parse_spec(context.collective, std::string(name) + ";" + std::string(parameters)));
   }
   return found;
 }
@@ -105,13 +105,12 @@ bool is_tried(Collective collective) {
   }
 }
 
-std::vector<Spec> trial_candidates(const Situation& situation, std::size_t most) {
+std::vector<Spec> trial_candidates(const CallContext& context, std::size_t most) {
   const ModelPlatform platform = built_in_platform();
   std::vector<std::pair<double, Spec>> ranked;
-  for (Spec& spec : runnable(situation)) {
-    const double seconds = shares_memory(spec) && !spec.algorithm->is_composed()
-                               ? 0
-                               : modelled_seconds(spec, situation, platform);
+  for (Spec& spec : runnable(context)) {
+    const double seconds =
+        shares_memory(spec) && !spec.algorithm->is_composed() ? 0 : modelled_seconds(spec, context, platform);
     ranked.emplace_back(seconds, std::move(spec));
   }
   std::stable_sort(ranked.begin(), ranked.end(),

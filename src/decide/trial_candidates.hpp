@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Candidates of a trial: the few algorithms that a simple model expects to be the fastest in a situation.
+// Candidates of a trial: the few algorithms that a simple model expects to be the fastest in a context.
 //
 // The prior only selects what is tried. It never chooses against native: measurements do.
 #pragma once
@@ -16,10 +16,10 @@ namespace convene::decide {
 /// (In rooted collectives the period of a call says little: a root may run ahead.)
 bool is_tried(Collective collective);
 
-/// At most `most` algorithms that can run in a situation whose nodes are known, best first: shared memory
+/// At most `most` algorithms that can run in a context whose nodes are known, best first: shared memory
 /// where it is possible, then by LogGP with built-in parameters for memory and network. Equal on all ranks.
 /// Takes up to a few milliseconds.
-std::vector<Spec> trial_candidates(const Situation& situation, std::size_t most);
+std::vector<Spec> trial_candidates(const CallContext& context, std::size_t most);
 
 /// Nanoseconds that determining the candidates takes, typically.
 inline constexpr std::int64_t list_nanoseconds = 2'000'000;

@@ -7,13 +7,13 @@
 namespace convene::decide {
 namespace {
 
-std::vector<std::string> texts(const Situation& situation, std::size_t most = 3) {
+std::vector<std::string> texts(const CallContext& context, std::size_t most = 3) {
   std::vector<std::string> result;
-  for (const Spec& spec : trial_candidates(situation, most)) result.push_back(spec_text(spec));
+  for (const Spec& spec : trial_candidates(context, most)) result.push_back(spec_text(spec));
   return result;
 }
 
-Situation on_one_node(Collective collective, Rank procs, std::uint64_t total_bytes) {
+CallContext on_one_node(Collective collective, Rank procs, std::uint64_t total_bytes) {
   return {.collective = collective,
           .procs = procs,
           .total_bytes = total_bytes,
@@ -23,17 +23,17 @@ Situation on_one_node(Collective collective, Rank procs, std::uint64_t total_byt
 }
 
 TEST(TrialCandidates, BeginWithSharedMemoryOnOneNode) {
-  const Situation situation = on_one_node(Collective::allgather, 8, 64);
-  EXPECT_EQ(texts(situation).front(), "shared");
-  Situation without = situation;
+  const CallContext context = on_one_node(Collective::allgather, 8, 64);
+  EXPECT_EQ(texts(context).front(), "shared");
+  CallContext without = context;
   without.may_share = 0;
   EXPECT_THAT(texts(without), testing::Not(testing::Contains("shared")));
 }
 
 TEST(TrialCandidates, TakeFewRoundsForSmallBlocks) {
-  Situation situation = on_one_node(Collective::allgather, 16, 16 * 8);
-  situation.may_share = 0;
-  EXPECT_THAT(texts(situation), testing::Not(testing::Contains("ring")));
+  CallContext context = on_one_node(Collective::allgather, 16, 16 * 8);
+  context.may_share = 0;
+  EXPECT_THAT(texts(context), testing::Not(testing::Contains("ring")));
 }
 
 TEST(TrialCandidates, MeetTheirRequirements) {
@@ -41,8 +41,8 @@ TEST(TrialCandidates, MeetTheirRequirements) {
     if (!is_tried(collective)) continue;
     for (const Rank procs : {2u, 3u, 5u, 8u, 64u, 1000u}) {
       for (const std::uint64_t bytes : {std::uint64_t{8} * procs, std::uint64_t{1} << 20}) {
-        const Situation situation = on_one_node(collective, procs, bytes);
-        const std::vector<Spec> specs = trial_candidates(situation, 3);
+        const CallContext context = on_one_node(collective, procs, bytes);
+        const std::vector<Spec> specs = trial_candidates(context, 3);
         EXPECT_FALSE(specs.empty()) << name(collective) << " " << procs;
         EXPECT_LE(specs.size(), 3u);
         for (const Spec& spec : specs) {
@@ -51,7 +51,7 @@ TEST(TrialCandidates, MeetTheirRequirements) {
                                                         .procs = procs,
                                                         .parameters = spec.parameters,
                                                         .parts = spec.parts,
-                                                        .nodes = situation.node_of_rank}),
+                                                        .nodes = context.node_of_rank}),
                     "");
         }
       }
@@ -60,14 +60,14 @@ TEST(TrialCandidates, MeetTheirRequirements) {
 }
 
 TEST(TrialCandidates, KnowNodes) {
-  Situation situation{.collective = Collective::allgather,
+  CallContext context{.collective = Collective::allgather,
                       .procs = 16,
                       .total_bytes = 16 * 1024,
                       .nodes = 4,
                       .ranks_per_node = 4};
-  for (Rank rank = 0; rank < 16; ++rank) situation.node_of_rank.push_back(rank / 4);
-  EXPECT_THAT(texts(situation), testing::Not(testing::Contains("shared")));
-  EXPECT_FALSE(texts(situation).empty());
+  for (Rank rank = 0; rank < 16; ++rank) context.node_of_rank.push_back(rank / 4);
+  EXPECT_THAT(texts(context), testing::Not(testing::Contains("shared")));
+  EXPECT_FALSE(texts(context).empty());
 }
 
 TEST(TrialCandidates, HaveNoneWithARoot) {

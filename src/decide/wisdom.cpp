@@ -110,10 +110,10 @@ std::optional<std::string> word_after(std::string_view text, std::string_view ma
 
 }  // namespace
 
-bool WisdomEntry::covers(const Situation& situation) const {
-  return collective == situation.collective && procs == situation.procs && nodes == situation.nodes &&
-         ranks_per_node == situation.ranks_per_node && shares_cores == situation.shares_cores &&
-         bytes.hold(situation.block_bytes());
+bool WisdomEntry::covers(const CallContext& context) const {
+  return collective == context.collective && procs == context.procs && nodes == context.nodes &&
+         ranks_per_node == context.ranks_per_node && shares_cores == context.shares_cores &&
+         bytes.hold(context.block_bytes());
 }
 
 bool WisdomEntry::is_of(const MachineKey& here) const {
@@ -139,11 +139,11 @@ bool Wisdom::may_share_memory(Collective collective) const {
   });
 }
 
-const WisdomEntry* Wisdom::find(const Situation& situation) const {
-  if (!situation.is_blocking || (situation.order_matters && situation.reproducible)) return nullptr;
-  const double most = situation.order_matters ? most_where_order_matters : most_of_native;
+const WisdomEntry* Wisdom::find(const CallContext& context) const {
+  if (!context.is_blocking || (context.order_matters && context.reproducible)) return nullptr;
+  const double most = context.order_matters ? most_where_order_matters : most_of_native;
   for (const WisdomEntry& entry : entries_)
-    if (entry.covers(situation)) return entry.upper <= most ? &entry : nullptr;
+    if (entry.covers(context)) return entry.upper <= most ? &entry : nullptr;
   return nullptr;
 }
 

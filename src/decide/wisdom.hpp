@@ -44,7 +44,7 @@ struct WisdomEntry {
   double ratio = 1, upper = 1;  ///< time over native's; upper end of its interval
   std::string measured;         ///< a date
 
-  bool covers(const Situation& situation) const;
+  bool covers(const CallContext& context) const;
   bool is_of(const MachineKey& here) const;
 };
 
@@ -65,7 +65,7 @@ class Wisdom {
   /// The entry that counts for a blocking call, or null. An order-dependent reduction changes its rounding
   /// with the algorithm: it needs more evidence (an upper end of at most 0.90), and none counts where equal
   /// bits were requested.
-  const WisdomEntry* find(const Situation& situation) const;
+  const WisdomEntry* find(const CallContext& context) const;
 
   /// All entries as lines of text, without their place, for other ranks; and back. Throws Error.
   std::string lines() const;

@@ -33,7 +33,7 @@ std::string error_of(std::string_view text) {
   return "(no error)";
 }
 
-Situation allgather_of(std::uint64_t block_bytes) {
+CallContext allgather_of(std::uint64_t block_bytes) {
   return {.collective = Collective::allgather,
           .procs = 4,
           .total_bytes = 4 * block_bytes,
@@ -98,15 +98,15 @@ TEST(Wisdom, CoversWhatWasMeasuredOnly) {
   EXPECT_TRUE(wisdom.find(allgather_of(4096)));
   EXPECT_FALSE(wisdom.find(allgather_of(4097)));
   const auto unlike = [&](auto&& change) {
-    Situation situation = allgather_of(8);
-    change(situation);
-    return wisdom.find(situation);
+    CallContext context = allgather_of(8);
+    change(context);
+    return wisdom.find(context);
   };
-  EXPECT_FALSE(unlike([](Situation& s) { s.procs = 5, s.total_bytes = 40; }));
-  EXPECT_FALSE(unlike([](Situation& s) { s.nodes = 2; }));
-  EXPECT_FALSE(unlike([](Situation& s) { s.shares_cores = false; }));
-  EXPECT_FALSE(unlike([](Situation& s) { s.is_blocking = false; }));
-  EXPECT_FALSE(unlike([](Situation& s) { s.collective = Collective::allgatherv; }));
+  EXPECT_FALSE(unlike([](CallContext& s) { s.procs = 5, s.total_bytes = 40; }));
+  EXPECT_FALSE(unlike([](CallContext& s) { s.nodes = 2; }));
+  EXPECT_FALSE(unlike([](CallContext& s) { s.shares_cores = false; }));
+  EXPECT_FALSE(unlike([](CallContext& s) { s.is_blocking = false; }));
+  EXPECT_FALSE(unlike([](CallContext& s) { s.collective = Collective::allgatherv; }));
 }
 
 TEST(Wisdom, CountsOnTheSamePlaceOnly) {
@@ -129,13 +129,13 @@ TEST(Wisdom, LeavesNativeWhatGainsTooLittle) {
   EXPECT_FALSE(Wisdom({entry("ring", 0.98)}).find(allgather_of(8)));
   EXPECT_TRUE(Wisdom({entry("ring", 0.97)}).find(allgather_of(8)));
   const Wisdom wisdom({entry("ring", 0.95)});
-  Situation situation = allgather_of(8);
-  situation.order_matters = true;
-  EXPECT_FALSE(wisdom.find(situation));
+  CallContext context = allgather_of(8);
+  context.order_matters = true;
+  EXPECT_FALSE(wisdom.find(context));
   const Wisdom much({entry("ring", 0.5)});
-  EXPECT_TRUE(much.find(situation));
-  situation.reproducible = true;
-  EXPECT_FALSE(much.find(situation));
+  EXPECT_TRUE(much.find(context));
+  context.reproducible = true;
+  EXPECT_FALSE(much.find(context));
 }
 
 TEST(Wisdom, IsTheSameOnOtherRanks) {
@@ -168,9 +168,9 @@ TEST(Wisdom, StandsBehindForcedChoicesAndRules) {
 
 TEST(Wisdom, AsksForTheNodesFirst) {
   const auto wisdom = std::make_shared<const Wisdom>(std::vector{entry("bruck", 0.45)});
-  Situation situation = allgather_of(8);
-  situation.nodes = 0;
-  const Choice choice = Selection().with(wisdom).choose(situation);
+  CallContext context = allgather_of(8);
+  context.nodes = 0;
+  const Choice choice = Selection().with(wisdom).choose(context);
   EXPECT_TRUE(choice.wants_nodes);
   EXPECT_TRUE(choice.spec.algorithm->is_native());
   EXPECT_TRUE(Selection().with(wisdom).needs_topology());

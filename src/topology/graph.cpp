@@ -82,7 +82,7 @@ Graph Graph::cartesian(std::span<const std::uint32_t> dims, bool periodic) {
         Sizes at = coordinates(rank, dims);
         const bool is_beyond = above ? at[i] + 1 == dims[i] : at[i] == 0;
         at[i] = (at[i] + (above ? 1 : dims[i] - 1)) % dims[i];
-        const std::uint32_t neighbor = is_beyond && !periodic ? nobody : rank_at(at, dims);
+        const std::uint32_t neighbor = is_beyond && !periodic ? no_rank : rank_at(at, dims);
         graph.sources[rank].push_back(neighbor);
         graph.targets[rank].push_back(neighbor);
       }
@@ -142,9 +142,9 @@ bool Graph::is_consistent() const {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> surplus;
   for (std::uint32_t rank = 0; rank < procs(); ++rank) {
     for (const std::uint32_t target : targets[rank])
-      if (target != nobody) ++surplus[{rank, target}];
+      if (target != no_rank) ++surplus[{rank, target}];
     for (const std::uint32_t from : sources[rank])
-      if (from != nobody) --surplus[{from, rank}];
+      if (from != no_rank) --surplus[{from, rank}];
   }
   return std::all_of(surplus.begin(), surplus.end(), [](const auto& each) { return each.second == 0; });
 }
@@ -178,7 +178,7 @@ std::vector<std::uint32_t> Graph::distinct(std::span<const std::uint32_t> ranks)
   std::vector<std::uint32_t> result(ranks.begin(), ranks.end());
   std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
-  if (!result.empty() && result.back() == nobody) result.pop_back();
+  if (!result.empty() && result.back() == no_rank) result.pop_back();
   return result;
 }
 

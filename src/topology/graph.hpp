@@ -16,7 +16,7 @@ namespace convene::topology {
 /// occur several times, and a rank may be its own neighbour.
 struct Graph {
   /// No neighbour (MPI_PROC_NULL, beyond the edge of a grid): its block is not changed.
-  static constexpr std::uint32_t nobody = UINT32_MAX;
+  static constexpr std::uint32_t no_rank = UINT32_MAX;
 
   std::vector<std::vector<std::uint32_t>> sources, targets;  ///< by rank
   /// A Cartesian grid: what a rank sends down in a dimension arrives from above, and the other way round.
@@ -46,12 +46,12 @@ struct Graph {
   /// The places of a rank's sources: in order, but on a grid the upper neighbour of each dimension first.
   std::vector<std::uint32_t> receive_order(std::uint32_t rank) const;
   /// The place among its targets of the block that a source sends to place `place` of a rank. Of a consistent
-  /// graph, and not for `nobody`.
+  /// graph, and not for `no_rank`.
   std::uint32_t sent_from(std::uint32_t rank, std::uint32_t place) const;
   /// The largest number of targets of a rank.
   std::uint32_t most_targets() const;
 
-  /// The ranks of a list, each once, in order, without `nobody`.
+  /// The ranks of a list, each once, in order, without `no_rank`.
   static std::vector<std::uint32_t> distinct(std::span<const std::uint32_t> ranks);
 };
 

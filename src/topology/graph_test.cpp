@@ -9,12 +9,12 @@ namespace convene::topology {
 namespace {
 
 using Ranks = std::vector<std::uint32_t>;
-constexpr std::uint32_t nobody = Graph::nobody;
+constexpr std::uint32_t no_rank = Graph::no_rank;
 
 TEST(Graph, GridsHaveTheOrderOfMpiCart) {
   const Graph grid = Graph::parse("cart:2x3", 6);
-  EXPECT_EQ(grid.sources[0], (Ranks{nobody, 3, nobody, 1}));
-  EXPECT_EQ(grid.sources[4], (Ranks{1, nobody, 3, 5}));
+  EXPECT_EQ(grid.sources[0], (Ranks{no_rank, 3, no_rank, 1}));
+  EXPECT_EQ(grid.sources[4], (Ranks{1, no_rank, 3, 5}));
   const Graph torus = Graph::parse("torus:2x3", 6);
   EXPECT_EQ(torus.targets[0], (Ranks{3, 3, 2, 1}));
 }

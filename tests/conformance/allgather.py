@@ -28,7 +28,7 @@ NATIVE_LIMITS = {
     # Open MPI's Bruck and ring algorithms crash on datatypes without data but with an extent.
     "openmpi4": ["empty_types"],
     "openmpi5": ["empty_types"],
-    # Intel MPI's own allgather delivers wrong data where send and receive type differ, at 5 and 8 ranks.
+    # Intel MPI's native allgather delivers wrong data where send and receive type differ, at 5 and 8 ranks.
     "impi": ["derived_types"],
     # MPICH's shared-memory allgather does not notice that more comes than there is room for.
     "mpich5": ["truncation"],

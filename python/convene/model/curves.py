@@ -14,7 +14,7 @@ def line(x: Array, times: Array) -> tuple[float, float]:
     return float(fixed), float(slope)
 
 
-def growing(curve: Curve, measured: Array | None = None) -> Curve:
+def nondecreasing(curve: Curve, measured: Array | None = None) -> Curve:
     """The closest curve (squared relative errors) that never falls and is nowhere negative. Where the times
     are differences, `measured` is what they are differences of: errors are relative to that. (A difference
     near 0, or below, would else count for more than all others.)"""
@@ -81,11 +81,11 @@ def issue_cost(sample: Sample, channel: str) -> float:
 
 
 def ordered(table: dict[int, Curve], measured: dict[int, Array] | None = None) -> dict[int, Curve]:
-    """Curves that never fall when the size grows, nor when τ grows. `measured`: see `growing`."""
+    """Curves that never fall when the size grows, nor when τ grows. `measured`: see `nondecreasing`."""
     found: dict[int, Curve] = {}
     least: Array = np.zeros(1)
     for tau in sorted(table):
-        curve = growing(table[tau], measured[tau] if measured else None)
+        curve = nondecreasing(table[tau], measured[tau] if measured else None)
         least = np.maximum(curve.times, least)
         found[tau] = Curve(curve.bytes, least)
     return found

@@ -45,12 +45,12 @@ def fit_loggp(sample: Sample, channel: str) -> LogGP:
 
 
 def fit_plogp(sample: Sample, channel: str) -> PLogP:
-    steps = curves.growing(curves.gap(sample, channel))
+    steps = curves.nondecreasing(curves.gap(sample, channel))
     latency = max(0.0, float(curves.half_trip(sample, channel).times[0] - steps.times[0]))
     return {
         "L": latency,
-        "o_s": curves.growing(sample.curve("send", channel)),
-        "o_r": curves.growing(sample.curve("receive", channel)),
+        "o_s": curves.nondecreasing(sample.curve("send", channel)),
+        "o_r": curves.nondecreasing(sample.curve("receive", channel)),
         "g": steps,
     }
 
@@ -67,11 +67,11 @@ def fit_logfp(sample: Sample, channel: str) -> LogfP:
 def fit_lognp(sample: Sample, channel: str, *, in_memory: bool) -> LogNP:
     trip = curves.half_trip(sample, channel)
     if in_memory:
-        half = curves.growing(Curve(trip.bytes, trip.times / 2))
+        half = curves.nondecreasing(Curve(trip.bytes, trip.times / 2))
         return {"transfers": [half, half]}
     network = np.minimum(curves.gap(sample, channel).at(trip.bytes), trip.times)
-    side = curves.growing(Curve(trip.bytes, (trip.times - network) / 2), trip.times)
-    return {"transfers": [side, curves.growing(Curve(trip.bytes, network)), side]}
+    side = curves.nondecreasing(Curve(trip.bytes, (trip.times - network) / 2), trip.times)
+    return {"transfers": [side, curves.nondecreasing(Curve(trip.bytes, network)), side]}
 
 
 def fit_channel(sample: Sample, channel: str) -> Channel:

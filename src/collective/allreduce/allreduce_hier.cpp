@@ -25,7 +25,7 @@ void generate(const Call& call, Builder& builder) {
   const Embedding::Places sum = at.lane(Buffer::output, own);
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     reduce_in_node(at, up, call, builder, lane, at.lane(Buffer::output, lane), call.in_place);
-  at.pass(up, Collective::reduce, Among::node, When::comes);
+  at.pass(up, Collective::reduce, Among::node, When::arrived);
 
   if (nodes.is_leader() && nodes.nodes() > 1)
     at.run(between,
@@ -35,8 +35,8 @@ void generate(const Call& call, Builder& builder) {
             .input = {sum},
             .output = {sum},
             .blocks = {sum}},
-           When::node_has_come);
-  at.pass(between, Collective::allreduce, Among::nodes, When::node_has_come);
+           When::node_arrived);
+  at.pass(between, Collective::allreduce, Among::nodes, When::node_arrived);
 
   const Ranks& members = nodes.own_members();
   for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)

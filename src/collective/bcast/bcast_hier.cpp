@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
               .root = number_in(members, root),
               .output = {what},
               .blocks = {what}},
-             When::comes);
+             When::arrived);
   };
   const bool root_node_first = nodes.lanes() > 1;
 
@@ -48,9 +48,9 @@ void generate(const Call& call, Builder& builder) {
             .root = nodes.root_node(),
             .output = {lane},
             .blocks = {lane}},
-           When::comes);
+           When::arrived);
   }
-  at.pass(between, Collective::bcast, Among::nodes, When::comes);
+  at.pass(between, Collective::bcast, Among::nodes, When::arrived);
   if (root_node_first && nodes.is_on_root_node()) return;
   for (Rank lane = 0; lane < nodes.lanes(); ++lane)
     hand_on(nodes.leader(nodes.own_node(), lane), at.lane(Buffer::output, lane));

@@ -71,7 +71,7 @@ RankContract without_in_place(const Call& call, std::uint32_t segments) {
       mine.input = run(rank, 1, segments);
       for (const Rank source : call.graph->sources[rank]) {
         const auto block =
-            source == Graph::nobody ? std::vector<Content>(segments, nothing) : run(source, 1, segments);
+            source == Graph::no_rank ? std::vector<Content>(segments, nothing) : run(source, 1, segments);
         mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());
       }
       break;
@@ -81,7 +81,7 @@ RankContract without_in_place(const Call& call, std::uint32_t segments) {
       mine.input = run(rank * peers, static_cast<std::uint32_t>(graph.targets[rank].size()), segments);
       for (Place place = 0; place < graph.sources[rank].size(); ++place) {
         const Rank source = graph.sources[rank][place];
-        const auto block = source == Graph::nobody
+        const auto block = source == Graph::no_rank
                                ? std::vector<Content>(segments, nothing)
                                : run(source * peers + graph.sent_from(rank, place), 1, segments);
         mine.wanted.insert(mine.wanted.end(), block.begin(), block.end());

@@ -43,10 +43,10 @@ void generate(const Call& call, Builder& builder) {
             .input = {at.block(own, call.rank)},
             .output = leads ? at.each(groups, group) : std::vector<Embedding::Places>{},
             .blocks = at.each(sizes, group)},
-           When::comes);
+           When::arrived);
   else if (call.is_root())
     builder.copy(at.block(own, call.rank), at.block(groups, call.rank));
-  at.pass(within, Collective::gather, Among::group, When::comes);
+  at.pass(within, Collective::gather, Among::group, When::arrived);
 
   if (leads && nodes.nodes() > 1)
     at.run(between,
@@ -56,8 +56,8 @@ void generate(const Call& call, Builder& builder) {
             .input = {at.blocks(groups, group)},
             .output = collects ? at.by_node(lanes, lane) : std::vector<Embedding::Places>{},
             .blocks = at.by_node(sizes, lane)},
-           When::node_has_come);
-  at.pass(between, Collective::gather, Among::nodes, When::node_has_come);
+           When::node_arrived);
+  at.pass(between, Collective::gather, Among::nodes, When::node_arrived);
 
   const Ranks last = nodes.leaders_of_node(nodes.root_node());
   if (leads && nodes.is_on_root_node() && last.size() > 1)

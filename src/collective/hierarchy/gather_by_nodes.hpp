@@ -26,9 +26,9 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
             .input = {at.block(own, call.rank)},
             .output = leads ? at.each(all, group) : std::vector<Embedding::Places>{},
             .blocks = at.each(all, group)},
-           When::comes);
+           When::arrived);
   if (!leads || group.size() == 1) builder.copy(at.block(own, call.rank), at.block(all, call.rank));
-  at.pass(up, Collective::gather, Among::group, When::comes);
+  at.pass(up, Collective::gather, Among::group, When::arrived);
 
   const Collective part = algorithm.composition->parts[between].collective;
   if (leads && nodes.nodes() > 1)
@@ -38,8 +38,8 @@ inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builde
             .input = {at.blocks(all, group)},
             .output = at.by_node(all, nodes.own_lane()),
             .blocks = at.by_node(all, nodes.own_lane())},
-           When::node_has_come);
-  at.pass(between, part, Among::nodes, When::node_has_come);
+           When::node_arrived);
+  at.pass(between, part, Among::nodes, When::node_arrived);
 
   const Ranks& members = nodes.own_members();
   for (Rank lane = 0; lane < nodes.lanes() && members.size() > 1; ++lane)

@@ -192,7 +192,7 @@ std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When wh
   if (call_.arrivals.empty() || when == When::unknown) return result;
   for (const Rank rank : ranks) {
     std::int32_t latest = call_.arrivals[rank];
-    for (Rank other = 0; when == When::node_has_come && other < call_.procs; ++other)
+    for (Rank other = 0; when == When::node_arrived && other < call_.procs; ++other)
       if (call_.nodes[other] == call_.nodes[rank]) latest = std::max(latest, call_.arrivals[other]);
     result.push_back(latest);
   }

@@ -57,7 +57,7 @@ class Hierarchy {
 
 /// Earliest time at which a rank can take part in a phase: unknown; its arrival; the arrival of all ranks of
 /// its node.
-enum class When : std::uint8_t { unknown, comes, node_has_come };
+enum class When : std::uint8_t { unknown, arrived, node_arrived };
 
 /// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of
 /// parts one after the other. All ranks pass the same phases, also those in which they have no part, so that

@@ -24,7 +24,7 @@ inline void reduce_in_node(HierarchicalCall& at, std::size_t slot, const Call& c
        .input = {mine},
        .output = leader == call.rank ? std::vector<Embedding::Places>{sum} : std::vector<Embedding::Places>{},
        .blocks = {at.lane(Buffer::output, lane)}},
-      When::comes);
+      When::arrived);
 }
 
 }  // namespace convene::collective

@@ -16,7 +16,7 @@ void generate(const Call& call, Builder& builder) {
     if (targets[place] == call.rank) to_itself.push_back(place);
   std::size_t copied = 0;
   for (const Place place : call.graph->receive_order(call.rank)) {
-    if (sources[place] == Graph::nobody) continue;
+    if (sources[place] == Graph::no_rank) continue;
     const Range block(Buffer::output, place);
     if (sources[place] != call.rank)
       builder.recv(sources[place], block);
@@ -24,7 +24,7 @@ void generate(const Call& call, Builder& builder) {
       builder.copy(Range(Buffer::input, to_itself[copied++]), block);
   }
   for (Place place = 0; place < targets.size(); ++place)
-    if (targets[place] != Graph::nobody && targets[place] != call.rank)
+    if (targets[place] != Graph::no_rank && targets[place] != call.rank)
       builder.send(targets[place], Range(Buffer::input, place));
 }
 

@@ -74,7 +74,7 @@ class Combining {
   void copy_further() {
     const auto& sources = graph_.sources[call_.rank];
     for (Place place = 0; place < sources.size(); ++place) {
-      if (sources[place] == Graph::nobody) continue;
+      if (sources[place] == Graph::no_rank) continue;
       const Range first = place_of(sources[place]), here(Buffer::output, place);
       if (sources[place] == call_.rank)
         builder_.copy(Range(Buffer::input, 0), here);

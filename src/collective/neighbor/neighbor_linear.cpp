@@ -13,7 +13,7 @@ void generate(const Call& call, Builder& builder) {
   const auto& sources = graph.sources[call.rank];
   const Range own(Buffer::input, 0);
   for (Place place = 0; place < sources.size(); ++place) {
-    if (sources[place] == Graph::nobody) continue;
+    if (sources[place] == Graph::no_rank) continue;
     const Range block(Buffer::output, place);
     if (sources[place] == call.rank)
       builder.copy(own, block);
@@ -21,7 +21,7 @@ void generate(const Call& call, Builder& builder) {
       builder.recv(sources[place], block);
   }
   for (const Rank target : graph.targets[call.rank])
-    if (target != Graph::nobody && target != call.rank) builder.send(target, own);
+    if (target != Graph::no_rank && target != call.rank) builder.send(target, own);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
     if (!is_alone || call.is_root())
       reduce_in_node(at, within, call, builder, lane, sum,
                      call.in_place && nodes.leader(nodes.own_node(), lane) == call.root);
-  at.pass(within, Collective::reduce, Among::node, When::comes);
+  at.pass(within, Collective::reduce, Among::node, When::arrived);
 
   if (leads && nodes.nodes() > 1)
     at.run(between,
@@ -43,8 +43,8 @@ void generate(const Call& call, Builder& builder) {
             .output = nodes.is_on_root_node() ? std::vector<Embedding::Places>{sum}
                                               : std::vector<Embedding::Places>{},
             .blocks = {at.lane(Buffer::output, own)}},
-           When::node_has_come);
-  at.pass(between, Collective::reduce, Among::nodes, When::node_has_come);
+           When::node_arrived);
+  at.pass(between, Collective::reduce, Among::nodes, When::node_arrived);
 
   if (!leads || !nodes.is_on_root_node()) return;
   builder.round(at.round());

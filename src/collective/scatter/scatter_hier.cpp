@@ -52,8 +52,8 @@ void generate(const Call& call, Builder& builder) {
             .input = distributes ? at.by_node(lanes, lane) : std::vector<Embedding::Places>{},
             .output = {at.blocks(groups, group)},
             .blocks = at.by_node(sizes, lane)},
-           When::comes);
-  at.pass(between, Collective::scatter, Among::nodes, When::comes);
+           When::arrived);
+  at.pass(between, Collective::scatter, Among::nodes, When::arrived);
 
   if (!is_alone)
     at.run(within,
@@ -63,7 +63,7 @@ void generate(const Call& call, Builder& builder) {
             .input = leads ? at.each(groups, group) : std::vector<Embedding::Places>{},
             .output = {at.block(own, call.rank)},
             .blocks = at.each(sizes, group)},
-           When::comes);
+           When::arrived);
   else
     builder.copy(at.block(groups, call.rank), at.block(own, call.rank));
 }

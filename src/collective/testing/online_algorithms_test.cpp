@@ -137,7 +137,7 @@ TEST_P(Deciding, EndsWellInRandomCoursesOfEvents) {
   }
 }
 
-TEST(Deciders, AreThoseThatLearnByMessages) {
+TEST(OnlineAlgorithms, AreThoseThatLearnByMessages) {
   for (const Algorithm* each : catalogue())
     EXPECT_EQ(each->is_online(), each->arrival_source == ArrivalSource::messages) << each->name;
 }

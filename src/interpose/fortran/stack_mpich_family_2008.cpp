@@ -141,7 +141,7 @@ CONVENE_F08(request_free, (int* request, int* ierror), (request, ierror), {
   if (is_active()) return give_back(ierror, fortran::free_request(request));
 })
 
-// As in interpose/init.cpp: the MPI's own function does everything beyond initialisation.
+// As in interpose/init.cpp: the next definition does everything beyond initialisation.
 CONVENE_F08(init_thread, (const int* required, int* provided, int* ierror), (required, provided, ierror), {
   static const int multiple = MPI_THREAD_MULTIPLE;
   const void* const caller = __builtin_return_address(0);

@@ -30,7 +30,7 @@ void EarlyStart::start(std::shared_ptr<const Prepared> prepared) {
   arena_.reset();
   bind_scratch(*binding_.schedule, binding_.buffers, arena_);
   run_.emplace(binding_, Limits{}, arena_, Buffer::input);
-  has_come_ = is_over_ = false;
+  has_arrived_ = is_over_ = false;
   code_ = MPI_SUCCESS;
   has_input_ = is_cancelled_ = false;
   is_started_ = true;
@@ -74,8 +74,8 @@ bool EarlyStart::advance() {
     run_->cancel();
     return is_over_ = true;
   }
-  if (!has_come_ && has_input_.load(std::memory_order_acquire)) {
-    has_come_ = true;
+  if (!has_arrived_ && has_input_.load(std::memory_order_acquire)) {
+    has_arrived_ = true;
     run_->input_arrived();
   }
   bool done = false;

@@ -75,7 +75,7 @@ class EarlyStart final : public Progressing {
 
   // owned by the driver
   std::optional<StepwiseRun> run_;
-  bool has_come_ = false, is_over_ = false;
+  bool has_arrived_ = false, is_over_ = false;
   int code_ = MPI_SUCCESS;
 };
 

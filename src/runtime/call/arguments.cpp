@@ -8,18 +8,19 @@ namespace convene::runtime {
 
 namespace {
 
-bool is_sound(const BufferArgument& side, Collective collective) {
-  if (!side.is_used()) return true;
+bool is_sound(const BufferArgument& argument, Collective collective) {
+  if (!argument.is_used()) return true;
   const bool is_without_arrays =
-      !may_have_equal_blocks(collective) && side.blocks.number() > 1 && side.blocks.is_uniform();
-  return !is_without_arrays && side.has_types() && side.blocks.total().has_value();
+      !may_have_equal_blocks(collective) && argument.blocks.number() > 1 && argument.blocks.is_uniform();
+  return !is_without_arrays && argument.has_types() && argument.blocks.total().has_value();
 }
 
 /// True if a reduction's buffers differ, its type and operator fit, and no named type has a null buffer. (In
 /// exscan rank 0's result is ignored.)
 bool is_sound_reduction(const Arguments& call) {
-  const auto has_buffer = [](const BufferArgument& side) {
-    return side.buffer || !side.is_used() || side.blocks.total() == 0 || !facts_of(side.type).is_named;
+  const auto has_buffer = [](const BufferArgument& argument) {
+    return argument.buffer || !argument.is_used() || argument.blocks.total() == 0 ||
+           !facts_of(argument.type).is_named;
   };
   const bool has_result = call.collective != Collective::exscan || call.rank != 0 || call.in_place;
   const BufferArgument& any = call.send.is_used() ? call.send : call.recv;
@@ -30,7 +31,7 @@ bool is_sound_reduction(const Arguments& call) {
          call.send.buffer != MPI_IN_PLACE && has_buffer(call.send) && (!has_result || has_buffer(call.recv));
 }
 
-std::uint64_t item_bytes(const BufferArgument& side) { return facts_of(side.type).size; }
+std::uint64_t item_bytes(const BufferArgument& argument) { return facts_of(argument.type).size; }
 
 }  // namespace
 

@@ -78,39 +78,40 @@ std::size_t BufferArgument::largest_block() const {
 namespace {
 
 /// Facts of the bytes that blocks of several types consist of.
-TypeFacts facts_of_bytes(const BufferArgument& side) {
+TypeFacts facts_of_bytes(const BufferArgument& argument) {
   TypeFacts facts{.size = 1, .extent = 1, .is_contiguous = true, .is_dense = true};
-  for (Rank block = 0; block < side.blocks.number(); ++block)
-    if (side.blocks.count(block) > 0 && !facts_of(side.types[block]).is_contiguous)
+  for (Rank block = 0; block < argument.blocks.number(); ++block)
+    if (argument.blocks.count(block) > 0 && !facts_of(argument.types[block]).is_contiguous)
       facts.is_contiguous = facts.is_dense = false;
   return facts;
 }
 
 /// The blocks with counts in bytes, as their displacements are.
-Blocks blocks_in_bytes(const BufferArgument& side, Arena& arena) {
-  const Rank number = side.blocks.number();
+Blocks blocks_in_bytes(const BufferArgument& argument, Arena& arena) {
+  const Rank number = argument.blocks.number();
   auto* counts = arena.take_array<MPI_Count>(number);
   auto* at = arena.take_array<MPI_Aint>(number);
   for (Rank block = 0; block < number; ++block) {
-    counts[block] = static_cast<MPI_Count>(side.bytes(block));
-    at[block] = static_cast<MPI_Aint>(side.blocks.at(block));
+    counts[block] = static_cast<MPI_Count>(argument.bytes(block));
+    at[block] = static_cast<MPI_Aint>(argument.blocks.at(block));
   }
   return {number, counts, at};
 }
 
 }  // namespace
 
-PackedBuffer::PackedBuffer(const BufferArgument& side, const Layout& layout, Arena& arena) : side_(side) {
-  if (!side.is_used()) return;
-  side_.blocks = side.blocks.with_displacements(arena);
-  facts_ = side.types ? facts_of_bytes(side) : facts_of(side.type);
-  const Blocks blocks = side.types ? blocks_in_bytes(side_, arena) : side_.blocks;
+PackedBuffer::PackedBuffer(const BufferArgument& argument, const Layout& layout, Arena& arena)
+    : argument_(argument) {
+  if (!argument.is_used()) return;
+  argument_.blocks = argument.blocks.with_displacements(arena);
+  facts_ = argument.types ? facts_of_bytes(argument) : facts_of(argument.type);
+  const Blocks blocks = argument.types ? blocks_in_bytes(argument_, arena) : argument_.blocks;
   if (layout.by_items) facts_.is_contiguous = facts_.is_dense;
   if (layout.padded_to) {
-    staging_ = arena.take(*layout.padded_to * side.blocks.number());
+    staging_ = arena.take(*layout.padded_to * argument.blocks.number());
     memory_ = Memory::uniform(staging_, *layout.padded_to, layout.segments);
   } else if (facts_.is_contiguous && !layout.copied) {
-    memory_ = blocks.memory(side.buffer, facts_, layout.segments);
+    memory_ = blocks.memory(argument.buffer, facts_, layout.segments);
   } else {
     staging_ = arena.take(facts_.size * blocks.total().value_or(0));
     TypeFacts packed = facts_;
@@ -121,34 +122,35 @@ PackedBuffer::PackedBuffer(const BufferArgument& side, const Layout& layout, Are
 }
 
 void* PackedBuffer::items(Rank block) const {
-  return static_cast<std::byte*>(side_.buffer) + facts_.extent * side_.blocks.at(block);
+  return static_cast<std::byte*>(argument_.buffer) + facts_.extent * argument_.blocks.at(block);
 }
 
 int PackedBuffer::pack(Rank block, MPI_Comm comm) const {
   if (!is_staged() || bytes(block) == 0) return MPI_SUCCESS;
   std::byte* const to = memory_.block(block).at;
   if (!facts_.is_contiguous)
-    return pack_items(items(block), side_.blocks.count(block), side_.type_of(block), facts(block), to, comm);
+    return pack_items(items(block), argument_.blocks.count(block), argument_.type_of(block), facts(block), to,
+                      comm);
   std::memcpy(to, items(block), bytes(block));
   return MPI_SUCCESS;
 }
 
 int PackedBuffer::pack(MPI_Comm comm) const {
-  for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block)
+  for (Rank block = 0; is_staged() && block < argument_.blocks.number(); ++block)
     if (const int code = pack(block, comm); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
 
 int PackedBuffer::unpack(MPI_Comm comm) const {
-  for (Rank block = 0; is_staged() && block < side_.blocks.number(); ++block) {
+  for (Rank block = 0; is_staged() && block < argument_.blocks.number(); ++block) {
     if (bytes(block) == 0) continue;
     const std::byte* const from = memory_.block(block).at;
     if (facts_.is_contiguous) {
       std::memcpy(items(block), from, bytes(block));
       continue;
     }
-    const int code =
-        unpack_items(from, items(block), side_.blocks.count(block), side_.type_of(block), facts(block), comm);
+    const int code = unpack_items(from, items(block), argument_.blocks.count(block), argument_.type_of(block),
+                                  facts(block), comm);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;

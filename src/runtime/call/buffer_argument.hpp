@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One side of a collective call in MPI's form: a buffer, its blocks, and their datatype; and the same as
+// One argument of a collective call in MPI's form: a buffer, its blocks, and their datatype; and the same as
 // bytes.
 #pragma once
 
@@ -62,7 +62,7 @@ class Blocks {
   const MPI_Aint* wide_at_ = nullptr;
 };
 
-/// A side that a rank does not use has no blocks and a null type.
+/// A argument that a rank does not use has no blocks and a null type.
 struct BufferArgument {
   void* buffer = nullptr;
   Blocks blocks = {};
@@ -79,7 +79,7 @@ struct BufferArgument {
   std::size_t largest_block() const;
 };
 
-/// Required layout of a side in memory.
+/// Required layout of a argument in memory.
 struct Layout {
   std::uint32_t segments = 1;  ///< number of places of a block
   bool copied = false;         ///< always in staging
@@ -88,11 +88,11 @@ struct Layout {
   bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };
 
-/// A side as bytes: the program's own memory if its type is contiguous, else staging from the arena.
+/// A argument as bytes: the program's own memory if its type is contiguous, else staging from the arena.
 class PackedBuffer {
  public:
   PackedBuffer() = default;
-  PackedBuffer(const BufferArgument& side, const Layout& layout, Arena& arena);
+  PackedBuffer(const BufferArgument& argument, const Layout& layout, Arena& arena);
 
   const Memory& memory() const { return memory_; }
   bool is_staged() const { return staging_ != nullptr; }
@@ -108,12 +108,12 @@ class PackedBuffer {
   void* items(Rank block) const;
   /// Of the items: a padded block is larger.
   std::size_t bytes(Rank block) const {
-    return side_.types ? side_.bytes(block)
-                       : facts_.size * static_cast<std::size_t>(side_.blocks.count(block));
+    return argument_.types ? argument_.bytes(block)
+                           : facts_.size * static_cast<std::size_t>(argument_.blocks.count(block));
   }
-  TypeFacts facts(Rank block) const { return side_.types ? facts_of(side_.types[block]) : facts_; }
+  TypeFacts facts(Rank block) const { return argument_.types ? facts_of(argument_.types[block]) : facts_; }
 
-  BufferArgument side_;
+  BufferArgument argument_;
   TypeFacts facts_;  // with a type per block: of bytes
   Memory memory_;
   std::byte* staging_ = nullptr;

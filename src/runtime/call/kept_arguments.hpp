@@ -27,12 +27,12 @@ class KeptArguments : public Arguments {
   }
 
  private:
-  void keep_types(BufferArgument& side) {
-    if (!side.types) return;
-    const MPI_Datatype* const given = side.types;
-    auto* const kept = arrays_.take_array<MPI_Datatype>(side.blocks.number());
-    for (Rank block = 0; block < side.blocks.number(); ++block) {
-      kept[block] = side.blocks.count(block) > 0 ? given[block] : MPI_DATATYPE_NULL;
+  void keep_types(BufferArgument& argument) {
+    if (!argument.types) return;
+    const MPI_Datatype* const given = argument.types;
+    auto* const kept = arrays_.take_array<MPI_Datatype>(argument.blocks.number());
+    for (Rank block = 0; block < argument.blocks.number(); ++block) {
+      kept[block] = argument.blocks.count(block) > 0 ? given[block] : MPI_DATATYPE_NULL;
       const bool is_as_before =
           block > 0 && given[block] == given[block - 1] && kept[block - 1] != MPI_DATATYPE_NULL;
       if (kept[block] != MPI_DATATYPE_NULL && is_as_before)
@@ -40,7 +40,7 @@ class KeptArguments : public Arguments {
       else
         types_.emplace_front(kept[block]);
     }
-    side.types = kept;
+    argument.types = kept;
   }
 
   const KeptType send_type_, recv_type_;

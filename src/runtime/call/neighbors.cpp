@@ -8,7 +8,7 @@ namespace {
 
 using Ranks = std::vector<Rank>;
 
-Rank as_neighbor(int rank) { return rank < 0 ? Graph::nobody : static_cast<Rank>(rank); }
+Rank as_neighbor(int rank) { return rank < 0 ? Graph::no_rank : static_cast<Rank>(rank); }
 
 Ranks as_neighbors(const std::vector<int>& ranks) {
   Ranks result;

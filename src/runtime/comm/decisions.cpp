@@ -202,7 +202,7 @@ void Decisions::find_nodes(bool may_block, bool is_needed) {
   if (nodes_.is_known()) forget_incomplete();
 }
 
-Situation Decisions::situation_of(const CallSignature& call) const {
+CallContext Decisions::context_of(const CallSignature& call) const {
   const Rank crowd = wisdom_ ? std::max(wisdom_->ranks_per_node, nodes_.ranks_per_node()) : 0;
   return {.collective = call.collective,
           .procs = info_.procs,
@@ -221,7 +221,7 @@ Situation Decisions::situation_of(const CallSignature& call) const {
 
 std::vector<Spec> Decisions::candidates(const CallSignature& call, std::size_t most) {
   find_nodes(true, true);
-  return nodes_.is_known() ? trial_candidates(situation_of(call), most) : std::vector<Spec>{};
+  return nodes_.is_known() ? trial_candidates(context_of(call), most) : std::vector<Spec>{};
 }
 
 std::shared_ptr<Decision> Decisions::alternative(const CallSignature& call, const Spec* spec) {
@@ -235,7 +235,7 @@ std::shared_ptr<Decision> Decisions::alternative(const CallSignature& call, cons
 Choice Decisions::choose(const CallSignature& call) {
   find_nodes(call.may_block);
   try {
-    Choice choice = selection().choose(situation_of(call));
+    Choice choice = selection().choose(context_of(call));
     if (!choice.declared.empty()) ProfileRegistry::instance().declare(choice.declared);
     return choice;
   } catch (const Error& error) {

@@ -48,7 +48,7 @@ void require_absent(const FileField& step, std::initializer_list<std::string_vie
     if (step.find(key)) step.refuse(fmt::format("a {} has no \"{}\"; leave it out", kind, key));
 }
 
-/// Appends a place to the last range, if that goes on with it, or as a new range. Ranges before `from` are
+/// Appends a place to the last range, if it continues that one, or as a new range. Ranges before `from` are
 /// left as they are.
 void append_place(std::vector<Range>& ranges, std::size_t from, Buffer buffer, Place place,
                   std::uint32_t places) {

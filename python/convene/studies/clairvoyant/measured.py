@@ -11,7 +11,7 @@ from convene.studies.clairvoyant.experiment import ABSORPTION, BASELINES, PROCS,
 from convene.studies.measured import Part, Results, Study, means, percent
 
 OWN = "clairvoyant@truth"
-UNTOLD, MISLED = "clairvoyant", "clairvoyant@mirrored"
+NO_FORECAST, WRONG_FORECAST = "clairvoyant", "clairvoyant@mirrored"
 METRIC = "run_time"
 DELAYS = ("200us", "1ms", "5ms")
 FULL_DELAYS = ("50us", "200us", "500us", "1ms", "2ms", "5ms", "10ms", "20ms", "60ms")
@@ -23,7 +23,7 @@ def part(full: bool) -> Part:
         "reduce",
         (PROCS,) if full else (8,),  # patterns name the last rank: other numbers would not compare
         lambda procs: list(SIZES if full else SIZES[:3]),
-        (OWN, UNTOLD, MISLED, *BASELINES),
+        (OWN, NO_FORECAST, WRONG_FORECAST, *BASELINES),
         METRIC,
         arrivals=lambda procs: [f"late:{procs - 1}:{delay}" for delay in delays],
         type="int",
@@ -56,8 +56,8 @@ class Row:
     best_balanced: str
     highest_lead: float
     absorption: float
-    untold: float
-    misled: float
+    no_forecast: float
+    wrong_forecast: float
     others: float
     keeps_order: bool
     published: Published
@@ -88,8 +88,8 @@ def judge(results: Results) -> list[Row]:
                 best_balanced=min((OWN, *BASELINES), key=lambda name: even[name]).partition("@")[0],
                 highest_lead=max(leads),
                 absorption=100 * hidden[OWN],
-                untold=100 * hidden[UNTOLD],
-                misled=100 * hidden[MISLED],
+                no_forecast=100 * hidden[NO_FORECAST],
+                wrong_forecast=100 * hidden[WRONG_FORECAST],
                 others=100 * max(hidden[name] for name in BASELINES),
                 keeps_order=len(orders) == 1,
                 published=Published(len(own), ABSORPTION.get(size)),
@@ -107,8 +107,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "lead, at most": lambda row: f"{row.highest_lead:.2f}",
     "absorbs": lambda row: percent(row.absorption),
     "published ": lambda row: percent(row.published.absorption),
-    "no forecast": lambda row: percent(row.untold),
-    "wrong one": lambda row: percent(row.misled),
+    "no forecast": lambda row: percent(row.no_forecast),
+    "wrong one": lambda row: percent(row.wrong_forecast),
     "others absorb": lambda row: percent(row.others),
 }
 

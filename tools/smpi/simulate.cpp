@@ -4,10 +4,10 @@
 //
 //   smpirun … convene-smpi.so JOB.json RESULT.json
 //
-// A job has a collective, an algorithm (or "" for SMPI's own), sizes, patterns of arrival. For each size and
-// pattern, all ranks start at the same simulated moment, wait for their arrival, and call the collective;
-// rank 0 writes the exit times. The result is checked if memory allows it; large runs use SMPI's shared
-// allocation, and are not checked.
+// A job has a collective, an algorithm (or "" for SMPI's native one), sizes, patterns of arrival. For each
+// size and pattern, all ranks start at the same simulated moment, wait for their arrival, and call the
+// collective; rank 0 writes the exit times. The result is checked if memory allows it; large runs use SMPI's
+// shared allocation, and are not checked.
 //
 // Ranks are threads of one process that run alternately, so common data is kept once, in globals.
 #include <fmt/format.h>
@@ -187,7 +187,7 @@ class Participant {
   bool is_checked() const { return !shared_ && !is_own_barrier(); }
 
  private:
-  /// SMPI's own barrier has no data to check.
+  /// SMPI's native barrier has no data to check.
   bool is_own_barrier() const { return job->algorithm.empty() && call_.collective == Collective::barrier; }
 
   static void fill(const Memory& memory, const std::vector<Content>& contents) {
