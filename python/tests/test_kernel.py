@@ -51,9 +51,9 @@ def test_a_time_follows_from_a_platform(convene: Convene) -> None:
 @pytest.mark.parametrize(
     ("layout", "partition", "sentence"),
     [
-        ("node0\n", "1: 0 1\n", "line 1: 'node0' is no process"),
-        ("# nothing\n", "1: 0 1\n", "has no effect"),
-        ("a 0\n", "\n2: 0 1 1\n", "line 2: '2: 0 1 1' is no column"),
+        ("node0\n", "1: 0 1\n", "line 1: 'node0' does not describe a process"),
+        ("# nothing\n", "1: 0 1\n", "layout is empty"),
+        ("a 0\n", "\n2: 0 1 1\n", "line 2: '2: 0 1 1' does not describe a column"),
         ("a 0\n", "2: 0 1\n", "column 0 of the partition is 1 blocks high"),
         ("a 0\nb 0\n", "2: 0 2\n", "rectangles for 1 of 2 processes"),
     ],

@@ -126,7 +126,7 @@ def test_what_does_not_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
         choose(
             monkeypatch, [usage("abi", "libmpi_abi.so.1", "a"), usage("mpich", "libmpi.so.12", "b")], MPICH
         )
-    with pytest.raises(RequestError, match=r"cannot be told which MPI '\./app' uses"):
+    with pytest.raises(RequestError, match=r"cannot detect the MPI of '\./app'"):
         choose(monkeypatch, [], None)
 
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TimedEvent queue: a monotone priority queue of timed events, a radix heap (Ahuja et al. 1990) whose lowest
+// Event queue: a monotone priority queue of timed events, a radix heap (Ahuja et al. 1990) whose lowest
 // levels are a sorted list. An event is never earlier than the last one taken, so no tree is needed. Times
-// are read as numbers of hexadecimal digits. Each event is in the bucket of the highest digit in which its
-// time differs from a base time, and of the value of that digit. When the sorted list runs out, the first
-// bucket is taken: small buckets are sorted into the list, a large one is distributed to lower digits. Events
-// of equal times are taken in the order in which they were added. The simulator and the LogP family's
-// evaluation share this queue.
+// are numbers of hexadecimal digits. An event outside the list is in the bucket of the highest digit in which
+// its time differs from a base time, and of the value of that digit. When the list runs out, the first bucket
+// is taken: small buckets are sorted into the list, a large one is distributed to lower digits. Events of
+// equal times are taken in the order in which they were added. The simulator and the LogP family's evaluation
+// share this queue.
 #pragma once
 
 #include <algorithm>

@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The known names nearest to `wanted` (at most three), the nearest first.
 std::vector<std::string_view> nearest(std::string_view wanted, std::span<const std::string_view> known);
 
-/// "; did you mean …? Known: …", to be appended to a message that `wanted` is unknown.
+/// The end of a message that `wanted` is unknown: "; did you mean …? Known: …", or "; known: …".
 std::string suggestion(std::string_view wanted, std::span<const std::string_view> known);
 
 /// "there is no <kind> 'wanted'; did you mean …? Known: …"

@@ -16,7 +16,8 @@ using convene::capi::Communicator;
 using convene::capi::PublicComm;
 using convene::capi::PublicType;
 
-/// The handle of a communicator, or null if no fitting MPI is loaded or initialized.
+/// The handle of a communicator. Null for MPI_COMM_NULL, without a fitting MPI, before MPI_Init and after
+/// MPI_Finalize.
 Communicator* handle_of(MPI_Comm comm) {
   int initialized = 0, finalized = 0;
   if (convene::capi::find_mpi() != convene::capi::MpiFit::fits || comm == MPI_COMM_NULL) return nullptr;

@@ -24,7 +24,7 @@
 
 namespace convene::decide {
 
-/// MachineKey of a measurement: evidence counts only where all of it is the same.
+/// The machine of a measurement. An entry applies only where all fields are equal.
 struct MachineKey {
   std::string mpi;           ///< name and version, see mpi_name()
   std::string cpu;           ///< model name of the processor
@@ -62,12 +62,13 @@ class Wisdom {
   bool knows(Collective collective) const;
   /// True if a choice may share memory between ranks.
   bool may_share_memory(Collective collective) const;
-  /// The entry that counts for a blocking call, or null. An order-dependent reduction changes its rounding
-  /// with the algorithm: it needs more evidence (an upper end of at most 0.90), and none counts where equal
-  /// bits were requested.
+  /// The newest entry that covers a blocking call. Null if there is none, or if its `upper` is above 0.97. An
+  /// order-dependent reduction changes its rounding with the algorithm: its limit is 0.90, and the result is
+  /// null if equal bits were requested.
   const WisdomEntry* find(const CallContext& context) const;
 
-  /// All entries as lines of text, without their place, for other ranks; and back. Throws Error.
+  /// All entries as lines of text, for other ranks; from_lines() is the inverse and throws Error. Lines have
+  /// no WisdomEntry::place: all entries are of this machine.
   std::string lines() const;
   static Wisdom from_lines(std::string_view lines);
 

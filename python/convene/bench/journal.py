@@ -55,8 +55,8 @@ class Journal:
         wanted = json.loads(json.dumps(asked))
         if before != wanted:
             raise RequestError(
-                f"the measurement in {request.parent} was asked for with other values "
-                f"({difference(before, wanted)}); give the same ones, or remove it"
+                f"the measurement in {request.parent} has other settings ({difference(before, wanted)}); "
+                "repeat these, or remove the directory and leave out --resume"
             )
 
     def next_file(self) -> Path:

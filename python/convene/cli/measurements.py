@@ -107,7 +107,7 @@ class Files:
     def check(self) -> None:
         check_output("-o", self.output, ".json")
         if self.resume and not self.output:
-            raise RequestError("--resume needs -o FILE.json, the output file of the interrupted measurement")
+            raise RequestError("--resume needs -o with the output file of the interrupted measurement")
 
 
 def choose_type(collective: str, given: str | None) -> str:

@@ -91,7 +91,10 @@ def print_comparison(setting: Setting, pair: tuple[str, str], transport: tuple[s
     for spec in (first, second):
         why = _core.unmet(setting.collective, spec, setting.procs, setting.machine, setting.mapping)
         if why:
-            raise RequestError(f"{setting.collective} algorithm {spec} {why}, not {setting.procs}")
+            raise RequestError(
+                f"{setting.collective} algorithm {spec} {why}; the call has {setting.procs} processes on "
+                f"{setting.machine}, {setting.mapping}"
+            )
     relation, conditional = relation_of(setting, first, second, transport)
     if json:
         found = {"first": first, "second": second, "relation": relation, "if_memory_is_faster": conditional}

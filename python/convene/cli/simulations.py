@@ -101,9 +101,7 @@ class Files:
         check_output("-o", self.output, ".json")
         if self.output is None:
             if self.resume:
-                raise RequestError(
-                    "--resume needs -o FILE.json, the output file of the interrupted simulation"
-                )
+                raise RequestError("--resume needs -o with the output file of the interrupted simulation")
             return None
         journal = Journal(self.output.with_name(self.output.name + ".part"))
         if self.resume:

@@ -45,5 +45,5 @@ def execute(command: Sequence[str], what: str) -> str:
 
 
 def explain(what: str, said: str) -> str:
-    line = " ".join(said.split()) or "it says nothing"
+    line = " ".join(said.split()) or "no message"
     return f"{what} failed: " + next((advice for words, advice in LACKING if words in line), line)

@@ -34,7 +34,7 @@ def lines_of(path: Path) -> list[tuple[int, str]]:
     stripped = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
     found = [(number, line) for number, line in stripped if line]
     if not found:
-        raise RequestError(f"{path} says nothing")
+        raise RequestError(f"{path} is empty; give one line for each process or column")
     return found
 
 

@@ -23,7 +23,7 @@ void generate(const Call& call, Builder& builder) {
 }
 
 constexpr Parameter own_parameters[] = {{.name = "fanout",
-                                         .summary = "children of a rank (k)",
+                                         .summary = "maximum number of children of a rank (k)",
                                          .fallback = 2,
                                          .least = 1,
                                          .most = 1024,

@@ -22,7 +22,7 @@ Routes::Routes(const Graph& graph, const std::vector<Rank>& nodes, Block block)
   first_.back() = static_cast<std::uint32_t>(edges_.size());
   for (Rank rank = 0; rank < graph.procs(); ++rank) blocks_[rank] = first_[rank + 1] - first_[rank];
   most_blocks_ = edges_.empty() ? 0 : *std::max_element(blocks_.begin(), blocks_.end()) * 3 / 2;
-  for (const std::uint32_t edge : by_distance()) combine(edge);
+  for (const std::uint32_t edge : replacement_order()) combine(edge);
 }
 
 bool Routes::is_sent(Rank from, Rank to, bool in_second_round) const {
@@ -62,8 +62,9 @@ void Routes::for_each_way(const Edge& edge, Visit&& visit) const {
   }
 }
 
-/// The messages, in the order in which they are replaced.
-std::vector<std::uint32_t> Routes::by_distance() const {
+/// The messages, in the order in which combine() tries to replace them: those between nodes first, then those
+/// with the fewest detours.
+std::vector<std::uint32_t> Routes::replacement_order() const {
   std::vector<std::tuple<bool, std::uint32_t, std::uint32_t>> keys;
   for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) {
     std::uint32_t ways = 0;

@@ -46,7 +46,7 @@ class Routes {
   bool share_node(Rank a, Rank b) const { return nodes_.empty() || nodes_[a] == nodes_[b]; }
   template <class Visit>
   void for_each_way(const Edge& edge, Visit&& visit) const;
-  std::vector<std::uint32_t> by_distance() const;
+  std::vector<std::uint32_t> replacement_order() const;
   void combine(std::uint32_t index);
 
   std::vector<Rank> nodes_;

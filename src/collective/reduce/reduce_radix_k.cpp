@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Radix-k: as the butterfly, with groups of k ranks instead of pairs: each member receives the k − 1 others'
-// contributions to one k-th of their common slice. The groups' sizes multiply to P; they follow from the
-// radices. Each radix is the largest size allowed in its round, if P has such a divisor. The last one applies
-// to all further rounds.
+// contributions to one k-th of their common slice. The groups' sizes multiply to P. The size at a level is
+// the largest divisor of what remains of P that does not exceed the radix of that level. If that is 1, it is
+// the smallest divisor above the radix. The last radix applies to all further levels.
 //
 // Source:   Marendic et al. 2016, section 5.5.4 and appendix A. (It takes a vector of sizes that was found by
 //           measuring, {4, 4, 8} for P = 128: here radix=4x4x8.)

@@ -22,7 +22,7 @@ enum class Action : std::uint8_t {
   wait_all  ///< until all issued steps are complete (the step id has no meaning)
 };
 
-/// One action on one step, in 4 bytes.
+/// An action and the step that it concerns, in 4 bytes. `wait_all` concerns no step.
 class Op {
  public:
   Op(Action action, StepId step) : bits_(static_cast<std::uint32_t>(action) << 30 | step) {}

@@ -112,8 +112,8 @@ class Calls:
         typer.Option(
             "--bytes",
             metavar="SIZES",
-            help="Bytes per block (bcast, reduce, allreduce, scan: of the vector): a list 8,4KiB or a range "
-            "8:1MiB, which doubles.",
+            help="Bytes per block (bcast, reduce, allreduce, scan, exscan: of the vector): a list 8,4KiB or "
+            "a range 8:1MiB, which doubles; 8:1MiB:4 multiplies by 4.",
         ),
     ] = DEFAULT_SIZES
     root: Annotated[str | None, typer.Option(metavar="R", help="Root rank of a rooted collective.")] = None
