@@ -95,15 +95,15 @@ TEST(WisdomUpdate, LaterVerdictsReplaceEarlierOnes) {
 
 TEST(WisdomUpdate, WithdrawsAChoiceForTheNextRun) {
   const Wisdom wisdom(merged(tuned(1, 64), {learned(8, "native", 1)}));
-  Situation situation{.collective = Collective::allgather,
+  CallContext context{.collective = Collective::allgather,
                       .procs = 2,
                       .total_bytes = 16,
                       .nodes = 1,
                       .ranks_per_node = 2,
                       .node_of_rank = {0, 0}};
-  EXPECT_EQ(wisdom.find(situation), nullptr);
-  situation.total_bytes = 32;
-  EXPECT_NE(wisdom.find(situation), nullptr);
+  EXPECT_EQ(wisdom.find(context), nullptr);
+  context.total_bytes = 32;
+  EXPECT_NE(wisdom.find(context), nullptr);
 }
 
 TEST(WisdomUpdate, RefusesADamagedFile) {

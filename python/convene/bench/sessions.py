@@ -54,7 +54,10 @@ def make_requests(scope: Scope, template: Request) -> tuple[list[Request], list[
             for distribution in scope.distributions
         ]
     if template.root >= min(scope.procs):
-        raise RequestError(f"--root {template.root} is out of range ({min(scope.procs)} ranks)")
+        least = min(scope.procs)
+        raise RequestError(
+            f"--root {template.root} is out of range ({least} ranks); give a rank from 0 to {least - 1}"
+        )
     return requests, references
 
 

@@ -45,7 +45,8 @@ def join_with_switch(cluster: Cluster) -> None:
     if program is None:
         places = " or ".join(str(place) for place in paths.PROGRAMS)
         raise RequestError(
-            f"--delay needs {SWITCH}, which is not in {places}; build Convene with ./dev build"
+            f"--delay and --group-delay need {SWITCH}, which is not in {places}; build Convene with "
+            "./dev build"
         )
     shape = cluster.shape
     numbers = {

@@ -151,7 +151,7 @@ TEST(Composition, ErrorsSayWhichPartIsWrong) {
             "hier one by one: between, gather, bcast)");
   EXPECT_TRUE(contains(error("hier(ring,linear"), "brackets"));
   EXPECT_TRUE(contains(error("hier(ring,linear))"), "brackets"));
-  EXPECT_TRUE(contains(error("hier(ring,linear)x"), "'x' stands behind the brackets"));
+  EXPECT_TRUE(contains(error("hier(ring,linear)x"), "'x' follows the brackets"));
   EXPECT_TRUE(contains(error("hier(ring,linear;leaders=0)"), "leaders of hier must be"));
   EXPECT_TRUE(contains(error("hier(ring,linear;leaders=2);leaders=2"), "given twice"));
   EXPECT_TRUE(contains(error("hier(ring,linear;laeders=2)"), "linear has no parameters"))

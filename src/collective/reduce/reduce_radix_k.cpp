@@ -39,7 +39,9 @@ void generate(const Call& call, Builder& builder) {
 
 constexpr Parameter own_parameters[] = {
     {.name = "radix",
-     .summary = "maximum group size of each round; used if the sizes divide P",
+     .summary =
+         "maximum group size at each level, as in 4x4x8 (the last one repeats); lowered to a divisor of the "
+         "remaining P, or raised to one if there is none below",
      .fallback = 4,
      .least = 2,
      .most = 1024,

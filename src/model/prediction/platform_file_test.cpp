@@ -118,9 +118,9 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": \"fast\""),
               HasSubstr("hockney.alpha is not a number: 'fast'"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpah\": 1"), HasSubstr("did you mean alpha?"));
-  EXPECT_THAT(refusal("[10, 2]", "[10, 0.5]"), HasSubstr("channels[1].plogp.g falls"));
+  EXPECT_THAT(refusal("[10, 2]", "[10, 0.5]"), HasSubstr("channels[1].plogp.g decreases"));
   EXPECT_THAT(refusal("[[0, 1], [10, 2]]", "[[10, 1], [0, 2]]"),
-              HasSubstr("plogp.g has a point at 0 behind one"));
+              HasSubstr("plogp.g has a point at 0 after one"));
   EXPECT_THAT(refusal("[\"1KiB\", 3]", "[\"1KiB\", 1.5]"),
               HasSubstr("taulop.L is larger for τ = 1 than for τ = 2 at 1024 bytes"));
   EXPECT_THAT(refusal("\"1\": [[0", "\"3\": [[0"), HasSubstr("taulop.L lacks τ = 1"));
@@ -131,7 +131,7 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
               HasSubstr("channels[1].within is 'node', which is not a level of the machine"));
   EXPECT_THAT(refusal("\"2\": [[0", "\"01\": [[0"), HasSubstr("taulop.L has τ = 1 a second time"));
   EXPECT_THAT(refusal("\"2\": [[0", "\"2\\n\": [[0"),
-              HasSubstr("taulop.L has the key '2\\x0a', which is no τ"));
+              HasSubstr("taulop.L has the key '2\\x0a', which is not a number of ranks τ"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"segments\","),
               HasSubstr("channels[0].taulop lacks 'segment'"));
   EXPECT_THAT(refusal("\"memory\"", "\"cache\""), HasSubstr("channels[1].name is 'cache' a second time"));
@@ -146,12 +146,12 @@ TEST(PlatformFile, WhatIsWrongIsSaidWithTheFieldsName) {
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"L_sr\": {\"1\": 1},"),
               HasSubstr("taulop.L_sr is for a network"));
   EXPECT_THAT(refusal("\"model\": {", "\"model\": {\"packing\": [[0, 2], [8, 1]], "),
-              HasSubstr("field model.packing falls"));
+              HasSubstr("field model.packing decreases"));
   EXPECT_THAT(refusal("[\"G\"]", "5"), HasSubstr("field assumed is not a list"));
   EXPECT_EQ(refusal("[\"G\"]", "[]"), "");
   EXPECT_THAT(refusal("node:2 socket", "nod:2 socket"), HasSubstr("FILE: field machine is wrong"));
   EXPECT_THAT(refusal("\"o\": 0.1,", "\"o\": 0.1, \"transport\": \"rdma\","),
-              HasSubstr("channels[0].taulop.transport is wrong here"));
+              HasSubstr("channels[0].taulop.transport is invalid here"));
   EXPECT_THAT(refusal("\"alpha\": 1", "\"alpha\": 1e999"), HasSubstr("out of range"));
   EXPECT_THAT(complaint([] { load_model_platform("/no/such/file"); }), HasSubstr("cannot be read"));
 }

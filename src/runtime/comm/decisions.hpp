@@ -41,8 +41,8 @@ class Decisions {
   /// Another decision for a blocking call, which is not stored: an algorithm, or native (null). Native, too,
   /// where the algorithm cannot run. Collective.
   std::shared_ptr<Decision> alternative(const CallSignature& call, const Spec* spec);
-  /// The situation of a call, as rules and wisdom see it.
-  Situation situation_of(const CallSignature& call) const;
+  /// The context of a call as rules and wisdom see it.
+  CallContext context_of(const CallSignature& call) const;
   /// True if all nodes are known to be alike, so that what is measured here may become wisdom. Equal on all
   /// ranks.
   bool may_add_wisdom() const { return wisdom_ && wisdom_->cores != 0 && nodes_.is_known(); }

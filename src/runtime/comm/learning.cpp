@@ -242,14 +242,14 @@ void Lesson::announce() {
 
 void Lesson::keep_verdict() const {
   if (!learning_.decisions_.may_add_wisdom()) return;
-  const Situation situation = learning_.decisions_.situation_of(signature_);
-  const std::uint64_t block = situation.block_bytes();
+  const CallContext context = learning_.decisions_.context_of(signature_);
+  const std::uint64_t block = context.block_bytes();
   const bool is_native = trial_->preferred() == Trial::native;
-  add_learned({.entry = {.collective = situation.collective,
-                         .procs = situation.procs,
-                         .nodes = situation.nodes,
-                         .ranks_per_node = situation.ranks_per_node,
-                         .shares_cores = situation.shares_cores,
+  add_learned({.entry = {.collective = context.collective,
+                         .procs = context.procs,
+                         .nodes = context.nodes,
+                         .ranks_per_node = context.ranks_per_node,
+                         .shares_cores = context.shares_cores,
                          .bytes = {block, block},
                          .use = is_native ? Spec{} : specs_[trial_->preferred() - 1],
                          .ratio = is_native ? 1 : trial_->ratio(),

@@ -23,10 +23,10 @@ HELP = """Predicts the communication cost of computational kernels under τ-Lop.
 summa is a matrix multiplication with any partition. LAYOUT has a line for each process, which begins with \
 its node (a FuPerMod configuration). PARTITION has a line for each column of rectangles: its width in \
 blocks, then process and height of each rectangle from the top, as in 149: 4 139, 5 117. Sizes in the \
-expression are blocks.
+expression of summa are in blocks.
 
 shared_bcast, shared_reduce and in_situ_reduce are collectives of -p processes of one node through shared \
-memory, with --segments segments.
+memory, with --segments segments. In their expressions S is a segment and m the whole vector.
 
 The output is an expression; with --platform, also a time.
 

@@ -55,7 +55,12 @@ class Files:
         Path | None, typer.Option("--raw", metavar="FILE.json", help="Write all observations to this file.")
     ] = None
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the platform. Default: the name of the file.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name of the platform. Default: the name of the -o file without .json; without -o, that of "
+            "the first host.",
+        ),
     ] = None
 
     def check(self) -> None:

@@ -24,8 +24,8 @@ HELP = """Verifies schedules without MPI: delivery, deadlocks, leftover messages
 
 Each algorithm is simulated with all samples of its parameters, with every root, with and without \
 MPI_IN_PLACE, for all numbers of processes that meet its requirement. The exit status is 1 if any check \
-fails. Above 4 processes every root and every sample is checked, but not every combination; --thorough \
-checks all combinations.
+fails. Above 4 processes each root is checked with one of the samples, in turn; --thorough checks every \
+root with every sample.
 
 [bold]Examples[/bold]
 

@@ -35,7 +35,9 @@ measurement.
   convene wisdom check site.json
 """
 
-LIST_HELP = """Lists the wisdom files and the entries in each, by MPI and processor.
+LIST_HELP = """Lists the wisdom files, with the number of entries for each MPI and processor.
+
+With --json, prints the entries.
 
 [bold]Examples[/bold]
 
