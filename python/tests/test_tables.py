@@ -48,6 +48,12 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "predict bcast --platform metropolis -p 8 --bytes 1KiB,16KiB --tune",
         ("bytes", "best", "cost", "16 KiB"),
     ),
+    "crossovers": (
+        "predict allgather --platform metropolis -p 8 --nodes 2 -a ring,bruck --bytes 1,1MiB --crossovers",
+        ("first", "KiB", "ring"),
+    ),
+    "expressions": ("predict allgather --platform metropolis -p 8 -a ring,bruck --expression", ("ring:",)),
+    "compare": ("predict allgather -p 8 --nodes 2 --compare sparbit bruck", ("sparbit",)),
     "sweep": (
         "simulate sweep allreduce --platform tryton -p 48 --algorithms all --sizes 8,64KiB --mapping cyclic",
         ("bytes", "algorithm", "time", "of the best", "64 KiB"),

@@ -60,7 +60,7 @@ def print_crossovers(title: str, first: str, found: list[Crossover]) -> None:
     output.print(title, style="bold", markup=False)
     output.print(f"first {first}", markup=False)
     for one in found:
-        output.print(f"from {one.at:,} bytes on {one.after}", markup=False)
+        output.print(f"from {bytes_text(one.at)} on {one.after}", markup=False)
 
 
 def print_tuned(
