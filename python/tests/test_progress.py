@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -23,6 +24,15 @@ def test_lines_of_progress(monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
     lines = capfd.readouterr().err.splitlines()
     assert lines
     assert "convene: measuring for 0 s: 3 of 12 sizes (25 %), about " in lines[0]
+
+
+def test_the_time_left_follows_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = progress.Lines("simulating", "runs")
+    monkeypatch.setattr(time, "monotonic", lambda: lines.start + 30)
+    lines.advance(3, 4, 0.1)
+    assert lines.sentence() == "simulating for 30 s: 3 of 4 runs (10 %), about 4 min left"
+    lines.advance(3, 4, 0.001)
+    assert lines.sentence() == "simulating for 30 s: 3 of 4 runs (0 %)"
 
 
 def test_short_work_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
@@ -50,11 +60,18 @@ def test_an_estimate_comes_first_and_progress_by_cell(
     """A cell is one algorithm at one size."""
     said: list[str] = []
     done_of_total: list[tuple[float, float]] = []
+    parts: list[float] = []
 
     @contextmanager
     def shown(verb: str, unit: str) -> Iterator[Advance]:
         said.append(f"{verb} {unit}")
-        yield lambda done, total: done_of_total.append((done, total)) if verb == "simulating" else None
+
+        def advance(done: float, total: float, work: float | None = None) -> None:
+            if verb == "simulating":
+                done_of_total.append((done, total))
+                parts.append(work or 0.0)
+
+        yield advance
 
     monkeypatch.setattr(progress, "shown", shown)
     monkeypatch.setattr(console, "complain", said.append)
@@ -66,6 +83,10 @@ def test_an_estimate_comes_first_and_progress_by_cell(
     assert re.fullmatch(rf"simulating {cells // 3} algorithms in {cells} runs takes about \d+ s", said[-2])
     assert said[-1] == "simulating runs"
     assert done_of_total == [(done, cells) for done in range(1, cells + 1)]
+    assert parts == sorted(parts)
+    assert parts[-1] == pytest.approx(1)
+    steps = [after - before for before, after in pairwise([0.0, *parts])]
+    assert max(steps) > 3 * min(steps)  # cells differ in their work
 
 
 def test_a_full_disk_is_named(convene: Convene, tmp_path: Any) -> None:

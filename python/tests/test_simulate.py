@@ -357,7 +357,7 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) 
     cases = [kind("allgather", "ring", 16, (8,), machine, "sequential", endless)]
     told: list[tuple[int, int]] = []
 
-    def stop(done: int, total: int) -> None:
+    def stop(done: int, total: int, _work: float) -> None:
         told.append((done, total))
         if done == 3:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

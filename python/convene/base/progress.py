@@ -4,8 +4,9 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -13,8 +14,17 @@ from convene.base import console
 from convene.base.text import duration_text
 
 EVERY = 30.0  # seconds between lines
+ENOUGH = 0.05  # of the work, to estimate the rest
 
-Advance = Callable[[float, float], None]  # so much is done, of so much
+
+class Advance(Protocol):
+    """So much is done, of so much; `work`: which part of all work that is, if units differ."""
+
+    def __call__(self, done: float, total: float, work: float | None = None) -> None: ...
+
+
+def part_of(done: float, total: float) -> float:
+    return done / total if total else 0.0
 
 
 class Lines:
@@ -22,21 +32,20 @@ class Lines:
 
     def __init__(self, verb: str, unit: str) -> None:
         self.verb, self.unit = verb, unit
-        self.done, self.total, self.start = 0.0, 0.0, time.monotonic()
+        self.done, self.total, self.work, self.start = 0.0, 0.0, 0.0, time.monotonic()
         self.ended = threading.Event()
 
-    def advance(self, done: float, total: float) -> None:
+    def advance(self, done: float, total: float, work: float | None = None) -> None:
         self.done, self.total = done, total
+        self.work = part_of(done, total) if work is None else work
 
     def sentence(self) -> str:
         passed = time.monotonic() - self.start
         text = f"{self.verb} for {duration_text(passed)}"
         if self.total:
-            text += (
-                f": {int(self.done)} of {self.total:.0f} {self.unit} ({100 * self.done / self.total:.0f} %)"
-            )
-        if 0 < self.done < self.total:
-            text += f", about {duration_text(passed * (self.total - self.done) / self.done)} left"
+            text += f": {int(self.done)} of {self.total:.0f} {self.unit} ({100 * self.work:.0f} %)"
+        if ENOUGH < self.work < 1:
+            text += f", about {duration_text(passed * (1 - self.work) / self.work)} left"
         return text
 
     def run(self) -> None:
@@ -52,7 +61,11 @@ def shown(verb: str, unit: str) -> Iterator[Advance]:
         output = console.make(error=True)
         with Progress(*columns, TimeRemainingColumn(), console=output, transient=True) as bar:
             task = bar.add_task(verb, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+            def advance(done: float, total: float, work: float | None = None) -> None:
+                bar.update(task, completed=part_of(done, total) if work is None else work, total=1.0)
+
+            yield advance
         return
     lines = Lines(verb, unit)
     thread = threading.Thread(target=lines.run, daemon=True)

@@ -9,57 +9,67 @@ from threading import Lock
 
 from convene.base.core_types import Simulated
 from convene.base.result_types import Cell, Contender, Json, Simulation
+from convene.simulate import estimates
 from convene.simulate.cases import Case, require_possible
 from convene.simulate.journal import Journal
 
+OnProgress = Callable[[int, int, float], None]
+
 
 class SweepProgress:
-    """Progress of a sweep, over all threads."""
+    """Progress of a sweep, over all threads. The work of a part is its number of steps, if these are many."""
 
-    def __init__(self, on_progress: Callable[[int, int], None] | None, total: int) -> None:
-        self.on_progress, self.total, self.done = on_progress, total, 0
+    def __init__(self, on_progress: OnProgress | None, cases: Sequence[Case]) -> None:
+        self.on_progress, self.done, self.work = on_progress, 0, 0
+        is_known = on_progress and estimates.may_be_long(cases)
+        self.steps = [max(1, case.extent()[1]) if is_known else 1 for case in cases]
+        self.total = sum(case.parts for case in cases)
+        self.all_work = sum(case.parts * steps for case, steps in zip(cases, self.steps, strict=True))
         self.lock = Lock()
 
-    def advance(self, parts: int) -> None:
+    def advance(self, case: int, parts: int) -> None:
         with self.lock:
             self.done += parts
+            self.work += parts * self.steps[case]
             if self.on_progress and parts:
-                self.on_progress(self.done, self.total)
+                self.on_progress(self.done, self.total, self.work / self.all_work)
 
 
 def simulate_all(
     cases: Sequence[Case],
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
     journal: Journal | None = None,
 ) -> list[list[list[Simulated]]]:
     """Simulates all cases that the journal lacks, on all cores, the largest first. Raises the error of an
-    invalid case before the start. `on_progress` receives the number of complete parts and their total, from
-    any thread."""
+    invalid case before the start. `on_progress` receives the number of complete parts, their total, and the
+    part of the work that this is, from any thread."""
     require_possible(cases)
     known = journal.known if journal else {}
     results = [known.get(Journal.key(case)) if known else None for case in cases]
     if journal:
         journal.begin()
     left = [i for i, result in enumerate(results) if result is None]
-    progress = SweepProgress(on_progress, sum(case.parts for case in cases))
-    progress.advance(progress.total - sum(cases[i].parts for i in left))
+    progress = SweepProgress(on_progress, cases)
+    for i, result in enumerate(results):
+        if result is not None:
+            progress.advance(i, cases[i].parts)
 
-    def simulate(case: Case) -> list[list[Simulated]]:
+    def simulate(i: int) -> list[list[Simulated]]:
         reported = 0
 
         def report() -> None:
             nonlocal reported
             reported += 1
-            progress.advance(1)
+            progress.advance(i, 1)
 
-        runs = case.simulate(report)
-        progress.advance(case.parts - reported)
+        runs = cases[i].simulate(report)
+        progress.advance(i, cases[i].parts - reported)
         return runs
 
     kinds = {type(case) for case in cases}
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        running = {pool.submit(simulate, cases[i]): i for i in sorted(left, key=lambda i: -cases[i].procs)}
+        running = {pool.submit(simulate, i): i for i in sorted(left, key=lambda i: -cases[i].procs)}
         for future in as_completed(running):
             i = running[future]
             results[i] = runs = future.result()
