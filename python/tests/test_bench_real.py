@@ -219,7 +219,7 @@ def test_interruptions(tmp_path: Path, victim: str) -> None:
     _, said = driver.communicate(timeout=60)
     assert driver.returncode == STATUS[victim], said
     if victim != "killed":
-        kept = f"of 4 sizes are measured and kept in {lines.parent}; the same command with --resume measures"
+        kept = f"of 4 sizes are measured and kept in {lines.parent}; run the same command with --resume"
         assert kept in said
         assert "Traceback" not in said
     wait_for(lambda: not processes_with(str(lines)), "somebody measures on")

@@ -264,8 +264,8 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
     cut.write_text(good.read_text()[:1000])
     assert "is cut off" in convene("report", cut).complaint
     assert "cannot be read" in convene("report", tmp_path / "none.json").complaint
-    assert "different collectives: allgather and bcast" in convene("report", good, other).complaint
-    assert "one or two measurements, not of 3" in convene("report", good, good, good).complaint
+    assert "not of allgather and bcast" in convene("report", good, other).complaint
+    assert "one or two files, not 3" in convene("report", good, good, good).complaint
     assert "-o x.pdf must end in .html" in convene("report", good, "-o", "x.pdf").complaint
     assert "does not exist" in convene("report", good, "-o", tmp_path / "no/x.html").complaint
     assert "did you mean osu" in convene("report", good, "--metric", "oso").complaint

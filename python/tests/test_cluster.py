@@ -60,7 +60,7 @@ def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
     ("words", "part"),
     [
         (("up", "--nodes", 2, "--rate", "fast"), "--rate 'fast'"),
-        (("up", "--nodes", 2, "--delay", "soon"), "--delay 'soon'"),
+        (("up", "--nodes", 2, "--delay", "soon"), "'soon' for --delay"),
         (("up", "--nodes", 2, "--groups", 3), "try fewer groups"),
         (("up", "--nodes", 4, "--groups", 2), "are used together"),
         (("up", "--nodes", 2, "--name", "../x"), "--name '../x'"),

@@ -416,7 +416,7 @@ def test_what_cannot_be_shown_together(convene: Convene) -> None:
         "3-4",
         "--winners",
     )
-    assert "none of recursive_doubling can run on 3 processes" in convene(*words).complaint
+    assert "none of recursive_doubling supports 3 processes" in convene(*words).complaint
 
 
 SEGMENTED = ("--transport", "segments")

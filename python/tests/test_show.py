@@ -106,8 +106,8 @@ def test_roots_must_be_ranks(convene: Convene) -> None:
 
 def test_too_many_that_decide_as_they_run(convene: Convene) -> None:
     done = convene("show", "reduce", "local_redirect", "-p", 300_000)
-    assert "reduce=local_redirect decides as it runs" in done.complaint
-    assert "take at most 16384, not 300000" in done.complaint
+    assert "reduce=local_redirect is an online algorithm" in done.complaint
+    assert "use at most 16384, not 300000" in done.complaint
 
 
 def test_parameters_behind_the_name_or_as_options(convene: Convene) -> None:

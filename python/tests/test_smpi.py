@@ -168,7 +168,7 @@ def test_baselines_run_beside_and_results_repeat(convene: Convene, platform: Pat
     [
         (("-p", 17, "--engine", "smpi"), "small has 16"),
         (("-p", 4, "--engine", "smpi", "--baselines", "nonsense"), "no algorithm 'nonsense'"),
-        (("-p", 4, "--engine", "smpi", "--baselines", "a b"), "'a b' is not a name"),
+        (("-p", 4, "--engine", "smpi", "--baselines", "a b"), "invalid name 'a b'"),
         (("-p", 1000, "--engine", "smpi"), "at most 512"),
     ],
 )

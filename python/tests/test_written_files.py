@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that the user asks for: a write that fails leaves the file that was there."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
         [sys.executable, "-c", FAILED_WRITE, path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "report.html cannot be written" in done.stderr
+    assert re.search(r"cannot write .*/report\.html: ", done.stderr)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -48,5 +49,5 @@ def test_a_file_is_replaced_with_its_mode_and_through_a_link(tmp_path: Path) -> 
 
 def test_a_device_is_written_to() -> None:
     console.write_file(Path("/dev/null"), "text")
-    with pytest.raises(RequestError, match="cannot be written: No space left"):
+    with pytest.raises(RequestError, match="cannot write /dev/full: No space left"):
         console.write_file(Path("/dev/full"), "text")

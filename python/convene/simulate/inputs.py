@@ -19,11 +19,15 @@ def parse_noise(text: str, seed: int) -> Noise:
         if text == "none":
             return QUIET
         if kind == "exponential" and len(values) == 1:
-            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), 0.0, seed)
+            return Noise(kind, parsing.parse_seconds(values[0], "the mean of --noise"), 0.0, seed)
         if kind == "pareto" and len(values) == 2:
-            return Noise(kind, parsing.parse_seconds(values[0], "--noise: the mean"), float(values[1]), seed)
+            return Noise(
+                kind, parsing.parse_seconds(values[0], "the mean of --noise"), float(values[1]), seed
+            )
         if kind == "bernoulli" and len(values) == 2:
-            return Noise(kind, parsing.parse_seconds(values[1], "--noise: the delay"), float(values[0]), seed)
+            return Noise(
+                kind, parsing.parse_seconds(values[1], "the delay of --noise"), float(values[0]), seed
+            )
     except ValueError:
         pass
     raise RequestError(

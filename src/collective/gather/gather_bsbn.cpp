@@ -40,8 +40,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm gather_bsbn = {
     .name = "bsbn",
     .summary =
-        "A binomial tree with late ranks near the root; blocks also pass through ranks that have not "
-        "arrived.",
+        "A binomial tree with late ranks near the root; the background threads of "
+        "ranks that have not arrived relay blocks.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

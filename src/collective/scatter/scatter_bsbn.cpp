@@ -24,8 +24,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm scatter_bsbn = {
     .name = "bsbn",
     .summary =
-        "A binomial tree that serves early ranks first; blocks also pass through ranks that have not "
-        "arrived.",
+        "A binomial tree that serves early ranks first; the background threads of "
+        "ranks that have not arrived relay blocks.",
     .source = "named in Proficz 2021, section 2; the design is this project's",
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,

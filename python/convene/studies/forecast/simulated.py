@@ -182,9 +182,8 @@ def run_one(
     ]
     too_large = [case.spec for case in even if case.refusal()]
     even = [case for case in even if case.spec not in too_large]
-    regulars = [case.spec for case in even]
     alone = {case.spec: runs[0][0]["seconds"] for case, runs in zip(even, simulate(even), strict=True)}
-    best = min(alone.values())
+    regulars, best = list(alone), min(alone.values())
 
     def round_of(spec: str) -> float:
         segments = int(_core.parameters(collective, spec).get("segments", 1)) if part.is_vector else 1
