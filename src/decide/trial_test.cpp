@@ -60,6 +60,7 @@ class Program {
   Trial& rank(std::size_t rank) { return ranks_[rank]; }
   std::uint64_t uses(std::uint32_t alternative) const { return uses_[alternative]; }
   int agreements() const { return agreements_; }
+  double spent() const { return static_cast<double>(spent_[0]); }
   double spent_share() const { return static_cast<double>(spent_[0]) / exits_[0]; }
 
   std::vector<TrialWish> wishes;
@@ -289,6 +290,26 @@ TEST(Trial, SetUpIsNoPartOfLaterCosts) {
   EXPECT_GT(calls, 3.5e6 / (0.005 * 1.1 * run_time));  // earned before
   EXPECT_LT(calls_until_chosen(program, 3'000'000), calls + 60'000);
   EXPECT_LE(program.spent_share(), 0.0051);
+}
+
+TEST(Trial, ASecondLookCostsNoSetUp) {
+  Scene scene = with_set_up(0);
+  scene.speeds = {1, 20};
+  Program program(scene, 1);
+  while (program.uses(1) == 0) program.run(16);
+  program.run(60'000);
+  EXPECT_GE(program.uses(1), 2u * 4u);
+}
+
+TEST(Trial, SlowIncumbentsRepayWhatSlowCandidatesCost) {
+  Program program({.speeds = {1, 1}, .procs = 2}, 1);
+  for (const std::uint32_t slow : {1u, Trial::native}) {
+    while (program[0].next() != slow || !program[0].is_measuring() || program.uses(1) == 0) program.run(1);
+    program.delay(4e6);
+    program.run(16);
+    if (slow == 1) EXPECT_GT(program.spent(), 3.9e6);
+  }
+  EXPECT_LT(program.spent(), 0.5e6);
 }
 
 TEST(Trial, SetUpMustBeWorthwhile) {
