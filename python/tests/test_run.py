@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,24 @@ def test_a_full_disk_is_named_as_the_cause(
         f"convene: no rank wrote a profile, because none can be written to {folder}: No space left on device"
     ]
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_recording_on_a_full_disk(
+    convene: Convene, make_launcher: MakeLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of convene trace, which has a folder of its own."""
+    command = ("trace", "--", make_launcher(OPEN_MPI), "-n", 2, "true")
+    assert "the program made no collective calls" in convene(*command).err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / f"probe-{os.getpid()}").symlink_to("/dev/full")
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", lambda **_: nullcontext(str(tmp_path / "full")))
+    done = convene(*command)
+    assert done.status == 1
+    assert done.err.endswith(
+        f"no rank wrote a recording, because none can be written to {tmp_path / 'full'}: No space left on "
+        "device\n"
+    )
 
 
 @pytest.mark.usefixtures("libraries")

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from convene._core import RequestError
@@ -14,6 +14,20 @@ from convene.trace import files
 
 PROFILE_DIR = "CONVENE_PROFILE_DIR"
 FORMER_PROFILE_DIR = "CONVENE_ACCOUNT_DIR"
+PROBE = 4096  # bytes, as of a small profile
+
+
+def why_unwritable(directory: Path) -> str:
+    """Why a small file cannot be written there now; empty if it can."""
+    probe = directory / f"probe-{os.getpid()}"
+    try:
+        probe.write_bytes(bytes(PROBE))
+    except OSError as error:
+        return f"{directory}: {error.strerror}"
+    finally:
+        with suppress(OSError):
+            probe.unlink()
+    return ""
 
 
 @contextmanager

@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Profiles: counts and times of the ranks of a program, combined."""
 
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from convene._core import RequestError
 from convene.base import jsons
 from convene.base.result_types import Json
-from convene.run import phases
+from convene.run import folders, phases
 from convene.run.phases import Background, PhaseRow
 from convene.run.profile_types import CallRecord, CommunicatorProfile, Profile
-
-PROBE = 4096  # bytes, as of a small profile
 
 
 @dataclass
@@ -138,7 +134,7 @@ def read(directory: Path) -> Profiles:
         libraries[" ".join(str(value.get("library_version", "")).split())] = None
         hosts[str(value.get("host", ""))] = None
         messages.update(dict.fromkeys(said))
-    profiles.unwritable = "" if profiles.ranks else why_unwritable(directory)
+    profiles.unwritable = "" if profiles.ranks else folders.why_unwritable(directory)
     profiles.rows = sorted(rows.values(), key=order)
     profiles.phases = [declared[names] for names in sorted(declared)]
     profiles.libraries, profiles.hosts, profiles.messages = list(libraries), list(hosts), list(messages)
@@ -154,19 +150,6 @@ def refusal(directory: Path) -> str:
     for path in sorted(directory.glob("refusal-*.txt")):
         if text := " ".join(path.read_text(encoding="utf-8", errors="replace").split()):
             return text
-    return ""
-
-
-def why_unwritable(directory: Path) -> str:
-    """Why a small file cannot be written there now; empty if it can."""
-    probe = directory / f"probe-{os.getpid()}"
-    try:
-        probe.write_bytes(bytes(PROBE))
-    except OSError as error:
-        return f"{directory}: {error.strerror}"
-    finally:
-        with suppress(OSError):
-            probe.unlink()
     return ""
 
 

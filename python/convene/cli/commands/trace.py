@@ -14,7 +14,7 @@ from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.cli.options import check_output
 from convene.mpi import launchers
-from convene.run import processes
+from convene.run import folders, processes
 from convene.run.environment import Settings, check_rules, check_uses, prepare
 from convene.trace import exports, files, lateness, recordings
 from convene.trace.lateness import Calls, Summary
@@ -184,8 +184,11 @@ def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recor
         prepared = prepare(command, stack, variables)
         status = processes.execute(prepared.command, prepared.environment)
         if not files.files_in(Path(directory)):
+            why = folders.why_unwritable(Path(directory))
             console.complain(
-                "no rank wrote a recording: the program made no collective calls, or it ended without "
+                f"no rank wrote a recording, because none can be written to {why}"
+                if why
+                else "no rank wrote a recording: the program made no collective calls, or it ended without "
                 "MPI_Finalize"
             )
             raise typer.Exit(status or 1)
