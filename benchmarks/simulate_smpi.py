@@ -99,14 +99,14 @@ def simulate(
             for name in names_of(collective, number):
                 call = (collective, name, number, sizes, platform, "sequential", arrivals, True)
                 case = Case(*call, ordered=True)
-                for cell, (simulated,) in zip(of_size, case.simulate(), strict=True):
-                    cell.builtin[name] = simulated["seconds"]
+                for cell, (in_builtin,) in zip(of_size, case.simulate(), strict=True):
+                    cell.builtin[name] = in_builtin["seconds"]
                 cases.append(smpi.SmpiCase(*call))
             for baseline in BASELINES:
                 spec = smpi.SMPI + baseline
                 call = (collective, spec, number, sizes, platform, "sequential", arrivals, True)
                 cases.append(smpi.SmpiCase(*call))
-            print(f"\rplayed: {collective}, {number} ranks   ", end="", file=sys.stderr)
+            print(f"\rsimulated: {collective}, {number} ranks   ", end="", file=sys.stderr)
     print(file=sys.stderr)
     simulated = sweeps.simulate_all(cases, show_progress, journal)
     for case, of_case in zip(cases, simulated, strict=True):
@@ -116,7 +116,7 @@ def simulate(
     return list(cells.values())
 
 
-def show_progress(done: int, total: int) -> None:
+def show_progress(done: int, total: int, _share: float) -> None:
     print(f"\r{done} of {total}", end="", file=sys.stderr)
 
 
