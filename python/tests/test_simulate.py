@@ -418,7 +418,7 @@ def test_a_root_that_is_no_rank_is_refused_with_many_ranks_too(convene: Convene)
         (("--sizes", 8), "No such option: --sizes"),
         (("allgather",), "unexpected extra argument"),
         (("--figure", "/nowhere/x.svg"), "the directory /nowhere does not exist"),
-        (("-p", 0), "-p must be a whole number from 1 to"),
+        (("-p", 0), "-p 0 is out of range; give 1 to"),
         (("-p", 1), "needs at least two ranks"),
     ],
 )
