@@ -100,7 +100,7 @@ def test_the_wrong_library_steps_aside(name: str, wrong: str) -> None:
     assert done.status == 0, done.output
     assert "all right" in done.output
     (sentence,) = sentences(done)
-    assert f"is for {wrong} " in sentence
+    assert f"is for {wrong}, but the program uses" in sentence
     assert "all calls are native" in sentence
     assert done.profiles == []
 
@@ -203,7 +203,11 @@ def test_a_profile_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_the_former_name_of_the_profile_directory(tmp_path: Path) -> None:
     stack = present("openmpi4")
-    done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_ACCOUNT_DIR": str(tmp_path)})
+    done = stack.run(
+        2,
+        [stack.program("allgather_plain")],
+        {**USE, "CONVENE_PROFILE_DIR": "", "CONVENE_ACCOUNT_DIR": str(tmp_path)},
+    )
     assert done.status == 0, done.output
     assert done.output.count("CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR") == 1
     assert len(list(tmp_path.glob("profile-*.json"))) == 2

@@ -104,7 +104,7 @@ CONVENE_PUBLIC(use, (PublicComm comm, const char* uses)) {
   return convene::capi::guarded(comm_of(comm), [&] {
     Communicator* handle = handle_of(comm);
     if (!handle || !uses)
-      throw convene::capi::Error("convene_use needs an initialised MPI, a communicator and a text");
+      throw convene::capi::Error("convene_use needs an initialized MPI, a communicator and a text");
     handle->decisions().use(convene::capi::Selection::from(uses, ""));
     return MPI_SUCCESS;
   });
@@ -114,7 +114,7 @@ CONVENE_PUBLIC(expect, (PublicComm comm, const double seconds[])) {
   CONVENE_STEP_ASIDE(convene_public_expect, expect, (comm, seconds));
   return convene::capi::guarded(comm_of(comm), [&] {
     Communicator* handle = handle_of(comm);
-    if (!handle) throw convene::capi::Error("convene_expect needs an initialised MPI and a communicator");
+    if (!handle) throw convene::capi::Error("convene_expect needs an initialized MPI and a communicator");
     handle->decisions().expect(seconds ? std::span(seconds, handle->procs()) : std::span<const double>());
     return MPI_SUCCESS;
   });
