@@ -33,7 +33,8 @@ def check_possible(shape: Shape) -> None:
     tools.check_root()
     if shape.has_switch and not Path("/dev/net/tun").exists():
         raise RequestError(
-            "--delay needs TAP devices, but /dev/net/tun does not exist; load the kernel module tun"
+            "--delay and --group-delay need TAP devices, but /dev/net/tun does not exist; load the kernel "
+            "module tun"
         )
 
 

@@ -21,7 +21,10 @@ TOOLS = {
 LACKING = (
     ("Unknown device type", "this kernel has no such devices; load its modules veth and bridge"),
     ("qdisc kind is unknown", "this kernel cannot limit rates; load its module sch_tbf, or leave out --rate"),
-    ("/dev/net/tun", "--delay needs TAP devices; load the kernel's module tun, or leave out --delay"),
+    (
+        "/dev/net/tun",
+        "--delay and --group-delay need TAP devices; load the kernel's module tun, or leave out both",
+    ),
     ("Operation not permitted", "this process may not; in a container, start that one with all privileges"),
 )
 

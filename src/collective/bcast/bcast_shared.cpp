@@ -96,7 +96,7 @@ std::uint64_t places(Rank procs, std::span<const Value> parameters) {
 constexpr Parameter own_parameters[] = {
     shared_segments(4, "number of segments of the vector; each is forwarded as it arrives"),
     {.name = "degree",
-     .summary = "number of ranks that read each slot of shared memory",
+     .summary = "maximum number of ranks that read each slot of shared memory",
      .fallback = 2,
      .least = 1,
      .most = 1024,

@@ -40,8 +40,8 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm gather_bsbn = {
     .name = "bsbn",
     .summary =
-        "A binomial tree with late ranks near the root; the background threads of "
-        "ranks that have not arrived relay blocks.",
+        "A binomial tree with late ranks near the root; before a rank arrives, it can receive its children's "
+        "blocks, but not forward them.",
     .source = "named in Proficz 2021, section 2; the order in the tree is this project's",
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,

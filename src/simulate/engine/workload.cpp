@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
@@ -32,7 +33,9 @@ void Workload::add(const Schedule& schedule) {
     set_successors(steps_.back(), schedule.successors(id));
     predecessors_.push_back(step.predecessors);
   }
-  if (edges_.size() >= MessageMatching::none) throw Error("the plan has too many dependencies to simulate");
+  if (edges_.size() >= MessageMatching::none)
+    throw Error("the plan has more than " + std::to_string(MessageMatching::none - 1) +
+                " dependencies; simulate fewer ranks or segments");
 }
 
 void Workload::set_successors(SimStep& sim_step, std::span<const StepId> successors) {

@@ -200,7 +200,12 @@ class Views:
 def predict(
     context: typer.Context,
     collective: Collective,
-    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of processes.")],
+    procs: Annotated[
+        str,
+        typer.Option(
+            "-p", "--procs", metavar="P", help="Number of processes; with --winners also several, as in 2-32."
+        ),
+    ],
     calls: Calls,
     place: Place,
     views: Views,

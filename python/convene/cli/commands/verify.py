@@ -188,7 +188,10 @@ class Place:
     ] = None
     placement: Annotated[
         str | None,
-        typer.Option(metavar="sequential|cyclic|LIST", help="Mapping of ranks to these nodes."),
+        typer.Option(
+            metavar="sequential|cyclic|LIST",
+            help="Mapping of ranks to these nodes; 0,0,1,1 names the node of each rank.",
+        ),
     ] = None
     graph: Annotated[
         str | None,
