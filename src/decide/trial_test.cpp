@@ -258,7 +258,7 @@ TEST(Trial, OnlyObserves) {
 
 /// Calls until a candidate is chosen.
 std::uint64_t calls_until_chosen(Program& program, std::uint64_t most) {
-  while (program[0].incumbent() == Trial::native && program[0].calls() < most) program.run(16);
+  while (program[0].incumbent() == Trial::native && program[0].calls() < most) program.run(256);
   return program[0].calls();
 }
 
