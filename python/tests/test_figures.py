@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from convene.base.text import bytes_text
+from convene.bench.report import sketches
 from convene.plots import axes as plot_axes
 from convene.plots import compact_svg, style
 from matplotlib import pyplot as plt
@@ -72,10 +73,7 @@ PICTURES = (
 )
 
 
-WIDTHS = (400, 2000)  # pixels
-
-
-@pytest.mark.parametrize("wanted", [None, *WIDTHS])
+@pytest.mark.parametrize("wanted", [None, 400, 2000])
 @pytest.mark.parametrize("words", PICTURES)
 def test_texts_of_pictures_are_apart_and_inside(convene: Convene, words: str, wanted: int | None) -> None:
     width_option = () if wanted is None else ("--width", wanted)
@@ -101,6 +99,113 @@ def test_pictures_of_the_readme_are_up_to_date(
     assert f'="docs/{name}.svg"' in (ROOT / "README.md").read_text()
     drawn = convene("show", "allgather", "sparbit", "-p", 8, "--format", "svg", *options).out
     assert (ROOT / "docs" / f"{name}.svg").read_text() == drawn
+
+
+PLOTTED = re.compile(r"font: (?:bold )?([\d.]+)px|font-size: ([\d.]+)px")
+ROTATED = re.compile(r"rotate\((-?[\d.]+)")
+TRANSLATED = re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
+
+
+def boxes_of_plot(svg: str) -> list[Box]:
+    """The boxes of a plot's texts, which are horizontal or go upwards."""
+    found = []
+    for text in ElementTree.fromstring(svg).iter(f"{SVG}text"):
+        style_of_text = text.get("style", "")
+        size_at = PLOTTED.search(style_of_text)
+        if size_at is None or not text.text:
+            continue
+        size, x, y = float(size_at[1] or size_at[2]), float(text.get("x", 0)), float(text.get("y", 0))
+        moved = TRANSLATED.search(text.get("transform", ""))  # a line of several
+        x, y = (float(moved[1]), float(moved[2])) if moved else (x, y)
+        width = advance(text.text, size, bold=False)
+        before = width / 2 if "middle" in style_of_text else width if "anchor: end" in style_of_text else 0
+        turned = ROTATED.search(text.get("transform", ""))
+        if turned and float(turned[1]) == -90:
+            found.append(Box(text.text, x - HEIGHT * size, x, y - width + before, y + before))
+        else:
+            found.append(Box(text.text, x - before, x - before + width, y - HEIGHT * size, y))
+    return found
+
+
+def check_texts(svg: str) -> None:
+    """Texts of a plot are inside, and none is on another."""
+    _, _, width, height = map(float, ElementTree.fromstring(svg).get("viewBox", "").split())
+    boxes = boxes_of_plot(svg)
+    outside = [
+        box
+        for box in boxes
+        if min(box.left, box.top) < -1 or box.right > width + 1 or box.bottom > height + 1
+    ]
+    assert outside == []
+    assert [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])] == []
+
+
+@pytest.mark.parametrize(
+    "svg",
+    [
+        '<text style="font-size: 10px; text-anchor: end" x="20" y="30">crossing the edge</text>',
+        '<text style="font: 9px" x="20" y="30">a</text><text style="font: 9px" x="23" y="32">b</text>',
+        '<text style="font-size: 10px" x="20" y="30" transform="rotate(-90 20 30)">upwards</text>',
+    ],
+)
+def test_wrong_texts_are_found(svg: str) -> None:
+    with pytest.raises(AssertionError):
+        check_texts(f'<svg xmlns="{SVG[1:-1]}" viewBox="0 0 200 100">{svg}</svg>')
+
+
+LONG_NAMES = [
+    *("native", "ring", "sparbit", "recursive_doubling", "neighbor_exchange", "bruck;ports=2"),
+    *("bruck;ports=3", "hier(sparbit,linear;leaders=2)", "logp_optimal", "segmented_ring;segments=8"),
+    "remap(recursive_doubling)",
+]
+
+
+@pytest.mark.parametrize("width", [3.0, 6.0, 8.0, 12.0])
+@pytest.mark.parametrize("names", [LONG_NAMES, LONG_NAMES[:3], ["native"]])
+def test_legends_are_as_wide_as_their_figures(names: list[str], width: float) -> None:
+    with style.style():
+        drawing, (axes,) = style.panels(1, width=width)
+        for name in names:
+            axes.plot([1, 2], label=name)
+        style.legend(drawing, [axes])
+        svg = compact_svg.element(drawing)
+    check_texts(svg)
+    shown = [box for box in boxes_of_plot(svg) if box.text in names]
+    assert len(shown) == len(names)
+    assert max(box.right for box in shown) - min(box.left for box in shown) <= 72 * max(width, 6.0)
+
+
+def test_entries_of_legends_are_close_together_on_pages() -> None:
+    with style.style():
+        drawing, (axes,) = style.panels(1)
+        for name in LONG_NAMES:
+            axes.plot([1, 2], label=name)
+        style.legend(drawing, [axes])
+        figure = sketches.render(sketches.Sketch(drawing, "name", "title", "", [axes]), "", False)
+    assert len(figure.panels) == 1
+    assert [box.text for entry in figure.legend for box in boxes_of_plot(entry)] == LONG_NAMES
+    for entry in figure.legend:
+        check_texts(entry)
+        _, _, width, height = map(float, ElementTree.fromstring(entry).get("viewBox", "").split())
+        (text,) = boxes_of_plot(entry)
+        assert height < 18, text
+        assert width < text.right - text.left + 45, text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "some"),
+    [(1e-4, 1, {"0.01 %", "1 %", "100 %"}), (0.01, 0.03, {"1 %", "2 %"}), (0.02, 0.025, {"2.1 %", "2.4 %"})],
+)
+def test_axes_of_parts_have_percents(low: float, high: float, some: set[str]) -> None:
+    def paint(axes: Any) -> None:
+        axes.set_yticks([])
+        axes.set_xscale("log")
+        axes.set_xlim(low, high)
+        plot_axes.label_percents(axes.xaxis)
+
+    shown = labels(drawn(paint))
+    assert {*shown} >= some
+    assert all(re.fullmatch(r"[\d.]+ %", label) for label in shown if label)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Axes of sizes, times and ratios."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -68,8 +68,19 @@ def set_times(axes: Axes) -> None:
     label_times(axes.yaxis, 300)
 
 
+def label_percents(axis: Axis) -> None:
+    """Of a logarithmic axis of parts of one."""
+    label_parts(axis, lambda value: f"{100 * value:.3g} %")
+
+
 def label_ratios(axis: Axis) -> None:
+    label_parts(axis, lambda value: f"{value:g}")
+
+
+def label_parts(axis: Axis, text: Callable[[float], str]) -> None:
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if high > 4 * low else MaxNLocator(6))
-    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    ratio = high / max(low, 1e-12)
+    subs = (1.0,) if ratio >= 300 else (1.0, 2.0, 5.0) if ratio >= 10 else DIGITS
+    axis.set_major_locator(LogLocator(subs=subs) if ratio >= 3 else MaxNLocator(5))
+    axis.set_major_formatter(lambda value, _: text(value))
     axis.set_minor_formatter(lambda *_: "")

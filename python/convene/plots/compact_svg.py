@@ -29,19 +29,21 @@ def compact(svg: str) -> str:
     return "\n".join(line.strip() for line in svg.splitlines()) + "\n"
 
 
-def svg_text(drawing: Figure, **metadata: Any) -> str:
+def svg_text(drawing: Figure, pad: float = 0.1, **metadata: Any) -> str:
     """A figure that a browser shrinks to a narrower window; a page may ask for its natural width, --width.
-    Equal figures give equal texts."""
+    `pad` inches are around it. Equal figures give equal texts."""
     written = io.StringIO()
     unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))  # names that are addresses in the network
-    drawing.savefig(written, format="svg", bbox_inches="tight", metadata={**unknown, **metadata})
+    drawing.savefig(
+        written, format="svg", bbox_inches="tight", pad_inches=pad, metadata={**unknown, **metadata}
+    )
     text = written.getvalue()
     return WIDTH.sub(r'<svg style="--width:\1;max-width:100%;height:auto"', text, count=1)
 
 
-def element(drawing: Figure, **metadata: Any) -> str:
+def element(drawing: Figure, pad: float = 0.1, **metadata: Any) -> str:
     """The same without a head, for a page."""
-    text = svg_text(drawing, **metadata)
+    text = svg_text(drawing, pad, **metadata)
     return text[text.index("<svg") :]
 
 

@@ -13,6 +13,8 @@ mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextToPath
 
 # Okabe and Ito's colours, which are distinguishable with colour blindness; native is always black.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
@@ -62,11 +64,39 @@ def labelled(axes: Sequence[Axes]) -> dict[str, Artist]:
 
 
 def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
+    """Above the panels, with as many columns as fit."""
     entries = labelled(axes)
-    drawing.legend(
-        entries.values(),
-        entries.keys(),
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=min(len(entries), 6),
-    )
+    if entries:
+        drawing.legend(
+            entries.values(),
+            entries.keys(),
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+            ncols=legend_columns([*entries], max(drawing.get_figwidth(), LEAST_LEGEND)),
+        )
+
+
+MOST_COLUMNS = 6  # of a legend
+LEAST_LEGEND = 6.0  # inches, above a narrow figure
+BESIDE_LABEL = 4.8  # a sample, and the gap to the next column, in sizes of the font
+
+
+def legend_columns(labels: Sequence[str], inches: float) -> int:
+    """The most columns of a legend that fit; a column is filled before the next one."""
+    size = float(STYLE["font.size"])
+    widths = [text_width(label, size) + BESIDE_LABEL * size for label in labels]
+    for columns in range(min(len(labels), MOST_COLUMNS), 1, -1):
+        rows, longer = divmod(len(labels), columns)
+        ends = [rows + (column < longer) for column in range(columns)]
+        starts = [sum(ends[:column]) for column in range(columns)]
+        needed = sum(max(widths[at : at + count]) for at, count in zip(starts, ends, strict=True))
+        if needed <= 72 * inches:
+            return columns
+    return 1
+
+
+def text_width(text: str, points: float) -> float:
+    """In points, in the widest of the common fonts."""
+    font = FontProperties(family="DejaVu Sans", size=points)
+    width, _, _ = TextToPath().get_text_width_height_descent(text, font, ismath=False)
+    return float(width)

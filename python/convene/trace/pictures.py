@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 
 from convene.plots.axes import set_ranks
 from convene.plots.compact_svg import element
-from convene.plots.style import COLOURS, STYLE
+from convene.plots.style import COLOURS, STYLE, legend_columns
 from convene.trace.lateness import Calls, Summary
 
 MOST_CALLS = 2000  # of a timeline: more are not distinguishable
@@ -55,7 +55,8 @@ def timeline(summary: Summary) -> str:
         axes.set_xlabel(f"time ({unit})")
         keys = [Patch(color=colours[name], label=name) for name in names]
         keys.append(Patch(color=WAITING, label="waiting for the last rank"))
-        axes.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncol=4)
+        columns = legend_columns([str(key.get_label()) for key in keys], WIDTH * 0.775)
+        axes.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns)
         return svg_of(drawing)
 
 

@@ -45,7 +45,7 @@ def comparison(compared: list[Compared], first: str, second: str, with_pdf: bool
         is_exact = compared[0].is_exact
         interval = "" if is_exact else ", with its 95 % interval"
         ordered = sorted(compared, key=lambda each: each.ratio)
-        drawing, axes = plt.subplots(figsize=(8, 3.6))
+        drawing, axes = plt.subplots(figsize=(5.5, 3.6))
         colours = {"faster": COLOURS[2], "slower": COLOURS[1], UNCLEAR: "#8a929c", SAME: "#8a929c"}
         for verdict, colour in colours.items():
             own = [(place, each) for place, each in enumerate(ordered) if each.verdict == verdict]
@@ -66,6 +66,14 @@ def comparison(compared: list[Compared], first: str, second: str, with_pdf: bool
                 label=f"{second} is {verdict}" if verdict in ("faster", "slower") else verdict,
             )
         axes.axhline(1, color=OWN_COLOUR, linewidth=1)
+        axes.annotate(
+            "equal",
+            (1, 1),
+            xytext=(3, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+        )
         axes.set_yscale("log")
         label_ratios(axes.yaxis)
         axes.set_ylabel("ratio of times" if is_exact else "ratio of medians")

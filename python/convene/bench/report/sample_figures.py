@@ -14,11 +14,12 @@ from convene.bench.report import sketches
 from convene.bench.report.measured import Measured
 from convene.bench.report.sketches import MOST_PANELS, Sketch
 from convene.plots import style
-from convene.plots.axes import set_ranks, set_times
+from convene.plots.axes import label_percents, set_ranks, set_times
 from convene.plots.style import COLOURS, OWN_COLOUR
 from convene.stats import inference
 
 RANK_HEIGHT = 0.18  # inches
+LEAST_VARIATION = 1e-4  # what is less is drawn there
 MOST_LABELLED = 32  # ranks of a panel
 
 
@@ -29,12 +30,14 @@ def variation(measured: Measured) -> Iterator[Sketch]:
     for row in measured.rows:
         value = inference.variation(measured.values(row.case, row.name))
         found.setdefault(row.name, []).append(value)
-    drawing, axes = plt.subplots(figsize=(6.5, 3.4))
+    drawing, axes = plt.subplots(figsize=(5, 3.4))
     for name, values in found.items():
         shape = {key: value for key, value in sketches.look(measured, name).items() if key != "marker"}
-        axes.ecdf(np.maximum(values, 1e-4), label=name, linewidth=1.6, **shape)
+        axes.ecdf(np.maximum(values, LEAST_VARIATION), label=name, linewidth=1.6, **shape)
     axes.set_xscale("log")
+    label_percents(axes.xaxis)
     axes.set_xlabel("coefficient of variation of a sample")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     axes.set_ylabel("share of cases")
     style.legend(drawing, [axes])
     yield Sketch(

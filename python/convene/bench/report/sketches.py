@@ -21,6 +21,7 @@ from convene.plots.compact_svg import element
 from convene.plots.style import COLOURS, MARKERS, OWN_COLOUR, labelled
 
 MOST_PANELS = 6
+ENTRY_PAD, PANEL_PAD = 0.02, 0.1  # inches around
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Figure:
     title: str
     caption: str
     svg: str
-    parts: list[str]  # of the picture: the whole, or its panels and their legend
+    legend: list[str]  # its entries; empty if they are in the panels, or there are none
+    panels: list[str]  # the whole, if a page cannot place them one by one
     pdf: bytes  # empty if not wanted
 
 
@@ -50,29 +52,31 @@ def render(sketch: Sketch, prefix: str, with_pdf: bool) -> Figure:
     svg = element(drawing, Title=title)
     if with_pdf:
         drawing.savefig(pdf, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
-    found = parts(drawing, sketch.panels) if sketch.panels else [svg]
+    legend, panels = parts(drawing, sketch.panels) if sketch.panels else ([], [svg])
     plt.close(drawing)
-    return Figure(prefix + sketch.name, title, sketch.caption, svg, found, pdf.getvalue())
+    return Figure(prefix + sketch.name, title, sketch.caption, svg, legend, panels, pdf.getvalue())
 
 
-def parts(drawing: Drawing, panels: Sequence[Axes]) -> list[str]:
+def parts(drawing: Drawing, panels: Sequence[Axes]) -> tuple[list[str], list[str]]:
     """Each entry of the legend and each panel as a picture of its own."""
     whole = [*drawing.legends]
     for legend in whole:
         legend.set_visible(False)
-    shown: list[Artist] = [*(entries(drawing, panels) if whole else []), *panels]
-    found = []
-    for chosen in shown:
+    own = entries(drawing, panels) if whole else []
+    shown: list[Artist] = [*own, *panels]
+
+    def alone(chosen: Artist, pad: float) -> str:
         for artist in shown:
             artist.set_visible(artist is chosen)
-        found.append(element(drawing))
-    return found
+        return element(drawing, pad)
+
+    return [alone(entry, ENTRY_PAD) for entry in own], [alone(panel, PANEL_PAD) for panel in panels]
 
 
 def entries(drawing: Drawing, panels: Sequence[Axes]) -> list[Legend]:
     """A legend for each label."""
     return [
-        drawing.legend([handle], [label], loc="lower left", bbox_to_anchor=(0, 1))
+        drawing.legend([handle], [label], loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         for label, handle in labelled(panels).items()
     ]
 

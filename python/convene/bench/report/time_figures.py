@@ -120,7 +120,7 @@ def gains(measured: Measured) -> Iterator[Sketch]:
                 found.setdefault(row.name, []).append(ratio.value)
         if not found:
             continue
-        drawing, axes = plt.subplots(figsize=(7, 0.45 * len(found) + 1.2))
+        drawing, axes = plt.subplots(figsize=(5, 0.45 * len(found) + 1.2))
         names = sorted(found, key=lambda name: -float(np.median(found[name])))
         boxes = axes.boxplot(
             [found[name] for name in names], orientation="horizontal", widths=0.6, patch_artist=True
@@ -130,6 +130,14 @@ def gains(measured: Measured) -> Iterator[Sketch]:
             line.set(color="#1b1f24", linewidth=1.6)
         axes.set_yticks(range(1, len(names) + 1), names)
         axes.axvline(1, color="#1b1f24", linewidth=1)
+        axes.annotate(
+            selection.NATIVE,
+            (1, 1),
+            xytext=(0, 3),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+        )
         axes.set_xscale("log")
         label_ratios(axes.xaxis)
         axes.set_xlabel("time as a part of native's (left is better)")
