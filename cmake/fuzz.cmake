@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fuzz targets of the C++ readers, one per file of tests/fuzz: build/<preset>/fuzz/<reader>. They need Clang's libFuzzer;
-# the layers are compiled for it together with the sanitizers, and the unit tests use the same objects.
+# the layers are compiled for it together with the sanitizers, and the unit tests use the same objects. Sources of tests are
+# compiled without the counters: no fuzz target runs them.
 
 option(CONVENE_FUZZ "Build the fuzz targets (Clang)" OFF)
 if(NOT CONVENE_FUZZ)
   return()
 endif()
-target_compile_options(convene_settings INTERFACE -fsanitize=fuzzer-no-link)
+target_compile_options(
+  convene_settings INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CONVENE_UNIT_TEST>>>:-fsanitize=fuzzer-no-link>)
 target_link_options(convene_settings INTERFACE -fsanitize=fuzzer-no-link)
 
 add_custom_target(fuzzers)

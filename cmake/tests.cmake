@@ -12,7 +12,8 @@ find_package(rapidcheck REQUIRED)
 function(convene_add_unit_test target folder room kind)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main rapidcheck rapidcheck_gtest)
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder})
+  set_target_properties(${target} PROPERTIES CONVENE_UNIT_TEST ON RUNTIME_OUTPUT_DIRECTORY
+                                                                  ${PROJECT_BINARY_DIR}/tests/${folder})
   gtest_discover_tests(
     ${target}
     TEST_PREFIX ${target}.

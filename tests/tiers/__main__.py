@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from tests.tiers import analysis, conformance, fuzzing, journal, programs, style
+from tests.tiers import analysis, conformance, fuzzing, journal, programs, sanitizing, style
 from tests.tiers.running import TIERS, MissingError, Part, Request, Tally, say
 
 # In the order in which they are run: what fails soon first.
@@ -18,7 +18,7 @@ PARTS: dict[str, Part] = {
     "pytest": programs.pytest,
     "includes": analysis.includes,
     "lint": analysis.lint,
-    "sanitize": analysis.sanitize,
+    "sanitize": sanitizing.sanitize,
     "fuzz": fuzzing.fuzz,
     "threads": analysis.threads,
     **conformance.PARTS,

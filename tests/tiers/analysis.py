@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""clang-tidy, the check of includes, and the sanitizers, on the pure layers of src/."""
+"""clang-tidy, the check of includes, and the thread sanitizer."""
 
 import random
 import re
@@ -14,11 +14,6 @@ from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdic
 # Files that are read in `all`: those that changed, others by seed up to the first number, at most the second.
 LINTED = (6, 16)
 INCLUDES = (16, 48)
-# Layers are taken in `all` until they have so many files of tests, for the address sanitizer.
-TESTED = 12
-
-# Exhaustive over ranks and roots: minutes under a sanitizer. The tier `long` runs them.
-EXHAUSTIVE = "Everything|AllRanks|Exhaustive"
 
 
 def pure_layers() -> list[str]:
@@ -106,32 +101,6 @@ def build(request: Request, preset: str, *targets: str) -> bool:
         return False
     command = ("cmake", "--build", str(folder), "-j", str(request.jobs), "--target", *targets)
     return run(request, *command, quiet=True) == 0
-
-
-def tested_layers(request: Request) -> list[str]:
-    """Pure layers whose tests a sanitizer runs: all in `long`; else changed ones first, others by seed."""
-    tests = {layer: len(sources([f"src/{layer}"], ("_test.cpp",))) for layer in pure_layers()}
-    layers = [layer for layer, number in tests.items() if number]
-    if request.tier == "long":
-        return layers
-    changed = {name.split("/")[1] for name in changed_files() if name.startswith("src/")}
-    order = random.Random(request.seed).sample(layers, len(layers))
-    order.sort(key=lambda layer: layer not in changed)
-    taken = list[str]()
-    while order and sum(tests[layer] for layer in taken) < TESTED:
-        taken.append(order.pop(0))
-    return taken
-
-
-def sanitize(request: Request) -> Tally:
-    """AddressSanitizer and UBSan. (An MPI leaks by itself, so programs that load one cannot be tried.)"""
-    layers = tested_layers(request)
-    print(f"unit tests of {' '.join(layers)}", flush=True)
-    if not build(request, "sanitize", *(f"{layer}_test" for layer in layers)):
-        return verdict("build with AddressSanitizer", is_right=False)
-    exclude = [] if request.tier == "long" else ["-E", EXHAUSTIVE]
-    label = f"^pure-({'|'.join(layers)})$"
-    return ctest(request, "sanitize", request.build / "sanitize", "-L", label, *exclude)
 
 
 def threads(request: Request) -> Tally:
