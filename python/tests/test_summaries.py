@@ -85,6 +85,16 @@ def test_a_large_summary_is_refused(summaries: Any, tmp_path: Path, monkeypatch:
     assert not list(tmp_path.iterdir())
 
 
+def test_compact_figures_have_short_identifiers() -> None:
+    svg = (
+        '<path id="m0123456789" d=""/><use xlink:href="#m0123456789"/>'
+        '<clipPath id="pabcdef0123"/><g clip-path="url(#pabcdef0123)"/>'
+    )
+    assert compact_svg.compact(svg) == (
+        '<path id="m0" d=""/><use xlink:href="#m0"/><clipPath id="p1"/><g clip-path="url(#p1)"/>\n'
+    )
+
+
 def test_compact_figures_are_the_same_picture() -> None:
     svg = (
         '<svg>\n  <g id="axes_1">\n   <defs>\n    <path id="m1" d="M 0 0\nL 2 0" '

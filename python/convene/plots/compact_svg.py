@@ -17,6 +17,7 @@ FAMILIES = re.compile(r"'DejaVu Sans', [^;\"]*sans-serif")
 MARKER = re.compile(r'<path id="(\w+)" d="[^"]*" style="([^"]*)"')
 USE = re.compile(r'(<use xlink:href="#(\w+)"[^>]*?) style="([^"]*)"')
 WIDTH = re.compile(r'<svg(?=\b[^>]*? width="([\d.]+pt)")')
+IDENTIFIER = re.compile(r'(?<=id=")[mp][0-9a-f]{10}(?=")')  # of markers and clips
 GROUP = re.compile(r'<g id="[^"]*">')
 
 
@@ -26,6 +27,8 @@ def compact(svg: str) -> str:
     styles = dict(MARKER.findall(svg))
     svg = USE.sub(lambda use: use[1] if styles.get(use[2]) == use[3] else use[0], svg)
     svg = COORDINATE.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), svg)
+    for number, name in enumerate(IDENTIFIER.findall(svg)):
+        svg = svg.replace(name, f"{name[0]}{number}")
     return "\n".join(line.strip() for line in svg.splitlines()) + "\n"
 
 

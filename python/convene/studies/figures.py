@@ -139,9 +139,8 @@ def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) ->
                 panel.set_xlabel("imbalance / t(Clairvoyant)", fontsize=8)
         axes[0][0].set_ylabel("time / Clairvoyant's")
         axes[1][0].set_ylabel("normalised absorption, %")
-        drawing.subplots_adjust(wspace=0.3, hspace=0.35)
+        drawing.subplots_adjust(top=0.95, wspace=0.3, hspace=0.35)
         legend(drawing, list(axes.ravel()))
-        drawing.legends[0].set_bbox_to_anchor((0.5, 0.93))
     return drawing
 
 
