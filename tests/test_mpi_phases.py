@@ -135,7 +135,7 @@ def test_a_core_that_does_not_exist_is_said() -> None:
         2, [stack.program("phases"), "interleaved", "threads"], variables, preload=False, timeout=120
     )
     assert done.status == 0, done.output
-    assert "CONVENE_PROGRESS_CORE=100000 is no core" in done.output
+    assert "CONVENE_PROGRESS_CORE=100000 is not a core" in done.output
 
 
 def run_python(name: str, procs: int, *words: str | Path) -> str:

@@ -424,16 +424,16 @@ static void misused(const char* use) {
   free(out);
   make(&g, comm, 0, 0);
   expect_refused(convene_phase_begin(NULL), "needs an operation");
-  expect_refused(convene_phase_init(g.operation, 0), "twice");
-  expect_refused(convene_phase_edge(g.operation, 0.5), "outside");
-  expect_refused(convene_phase_end(g.operation), "not open");
+  expect_refused(convene_phase_init(g.operation, 0), "already has phases");
+  expect_refused(convene_phase_edge(g.operation, 0.5), "no phase is open");
+  expect_refused(convene_phase_end(g.operation), "no phase is open");
   expect_ok(convene_phase_begin(g.operation), "begin");
   expect_refused(convene_phase_begin(g.operation), "already open");
-  expect_refused(convene_phase_edge(g.operation, 50), "0.5");
+  expect_refused(convene_phase_edge(g.operation, 50), "invalid fraction 50");
   fill(&g, 1, 1);
   expect_ok(convene_phase_edge(g.operation, 0.5), "edge");
   expect_ok(convene_phase_end(g.operation), "end");
-  expect_refused(convene_phase_begin(g.operation), "second");
+  expect_refused(convene_phase_begin(g.operation), "not started after its last phase");
 #ifndef MPI_ABI_VERSION
   if (strstr(use, "bdr")) expect_refused(convene_free(&g.operation), "phase");
 #endif
