@@ -252,7 +252,7 @@ def test_report_says_who_was_late(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     text = page.read_text()
     assert "Late ranks" in text
-    assert f"rank {LATE} arrived last at" in text
+    assert f"rank {LATE} arrived last in" in text
     assert "http" not in text.replace("http://www.w3.org", "")
     late_rank = json.loads(told.read_text())["lateness"]["by_rank"][LATE]
     assert late_rank["last"] >= CALLS // 2
