@@ -81,7 +81,7 @@ def test_no_more_memory_than_allowed(name: str) -> None:
     }
     done = stack.run(4, [stack.program("deciding"), "60"], variables, timeout=120)
     assert "60 rounds, 0 failures" in done.output
-    assert "and CONVENE_SHARED_MEMORY allows 4 KiB" in done.output
+    assert "but CONVENE_SHARED_MEMORY allows 4 KiB" in done.output
     assert done.algorithms("bcast") == {"shared;segments=3", "native"}  # small ones, and the others
 
 
