@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mini-benchmark of Proficz 2021 (Listing 4): allgather where ranks come late, with declared phases.
+"""The mini-benchmark of Proficz 2021 (Listing 4): allgather with late ranks and declared phases.
 
 On nodes that are emulated on this machine (root only), one rank each, with links of limited rate. Each rank
 computes twice for 100 ms and half of a random delay, and declares an edge in the middle; what counts is the

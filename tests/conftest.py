@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Launchers refuse to start as root, or more ranks than cores, unless told; idle ranks must give way.
+# Launchers refuse to start as root, or more ranks than cores, unless received; idle ranks must give way.
 MPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

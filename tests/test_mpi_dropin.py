@@ -192,7 +192,7 @@ def test_wrong_request_on_every_stack(name: str, request_: str) -> None:
 
 
 def test_a_profile_that_cannot_be_written(tmp_path: Path) -> None:
-    """The program has done its work: it is told, and ends as it would."""
+    """The program has done its work: a sentence, and its own status."""
     stack = present("openmpi4")
     missing = str(tmp_path / "missing")
     done = stack.run(2, [stack.program("allgather_plain")], {**USE, "CONVENE_PROFILE_DIR": missing})

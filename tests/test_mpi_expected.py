@@ -30,7 +30,7 @@ def test_whatever_is_expected_results_are_right(name: str, procs: int, uses: str
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
 def test_nodes_and_arrivals_together(name: str) -> None:
-    """Parts of compositions that use forecasts are told when their ranks come."""
+    """Parts of compositions that use forecasts are received when their ranks come."""
     uses = (
         "allgather=hier(list_scheduled,sls,list_scheduled),gather=hier(bsbn,sbn),scatter=hier(sln,sbn),"
         "reduce=hier(clairvoyant;segments=5,clairvoyant;segments=3),bcast=remap(list_scheduled),"

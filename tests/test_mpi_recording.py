@@ -233,9 +233,9 @@ def test_trace_of_an_unmodified_program(name: str, tmp_path: Path) -> None:
     options = ("--json", "--export", chrome, "--arrivals", arrivals)
     done = convene("trace", *options, "--", stack.launcher, "-n", 3, *late(stack))
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.partition("\n")[2])  # after the program's own line
-    assert told["calls"] == CALLS + CALLS // 4 + 2
-    assert told["sites"][0]["often_last"] == LATE
+    received: dict[str, Any] = json.loads(done.stdout.partition("\n")[2])  # after the program's own line
+    assert received["calls"] == CALLS + CALLS // 4 + 2
+    assert received["sites"][0]["often_last"] == LATE
     assert len(json.loads(chrome.read_text())["traceEvents"]) > 3 * CALLS
     lines = [line.split() for line in arrivals.read_text().splitlines() if not line.startswith("#")]
     assert [len(line) for line in lines] == [3] * CALLS
@@ -244,17 +244,17 @@ def test_trace_of_an_unmodified_program(name: str, tmp_path: Path) -> None:
 
 def test_report_says_who_was_late(tmp_path: Path) -> None:
     stack = present("openmpi4")
-    page, told = tmp_path / "r.html", tmp_path / "r.json"
+    page, received = tmp_path / "r.html", tmp_path / "r.json"
     folder = tmp_path / "recorded"
-    for path in (page, told):
-        extra = ("--record", folder) if path == told else ()
+    for path in (page, received):
+        extra = ("--record", folder) if path == received else ()
         done = convene("run", *extra, "--report", path, "--", stack.launcher, "-n", 3, *late(stack))
         assert done.returncode == 0, done.stderr
     text = page.read_text()
     assert "Late ranks" in text
     assert f"rank {LATE} arrived last in" in text
     assert "http" not in text.replace("http://www.w3.org", "")
-    late_rank = json.loads(told.read_text())["lateness"]["by_rank"][LATE]
+    late_rank = json.loads(received.read_text())["lateness"]["by_rank"][LATE]
     assert late_rank["last"] >= CALLS // 2
     assert len(files.files_in(folder)) == 3
     assert "rank 1" in convene("trace", folder).stdout

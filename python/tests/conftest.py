@@ -52,8 +52,8 @@ def convene(capfd: pytest.CaptureFixture[str]) -> Convene:
     return call
 
 
-# Stands in for a launcher: says whose it is, writes down what it was told, and runs the program that comes
-# last, as often as -n says, with the variables that it was told to hand on.
+# Stands in for a launcher: prints its version, records its arguments and variables, and runs the last program
+# as often as -n says, with the variables that it passes on.
 LAUNCHER = """#!{python}
 import json, os, subprocess, sys
 
@@ -71,27 +71,27 @@ while words and words[0].startswith("-"):
         variables[name] = value
     elif option == "-n":
         number = int(words.pop(0))
-told = {{"arguments": sys.argv[1:], "variables": variables, "preload": os.environ.get("LD_PRELOAD")}}
+received = {{"arguments": sys.argv[1:], "variables": variables, "preload": os.environ.get("LD_PRELOAD")}}
 with open({record!r}, "w") as file:
-    json.dump(told, file)
+    json.dump(received, file)
 variables.pop("LD_PRELOAD", None)  # this test has no library that could be loaded
 status = 0
 for rank in range(number):
-    told = {{**os.environ, **variables, "RANK": str(rank), "PROCS": str(number)}}
-    status = max(status, subprocess.run(words, env=told).returncode)
+    received = {{**os.environ, **variables, "RANK": str(rank), "PROCS": str(number)}}
+    status = max(status, subprocess.run(words, env=received).returncode)
 sys.exit(status)
 """
 
 
 @dataclass
 class Launcher:
-    """A launcher's path, and what it was told."""
+    """A launcher's path, and what it was received."""
 
     path: Path
     record: Path
 
     @property
-    def told(self) -> Any:
+    def received(self) -> Any:
         return json.loads(self.record.read_text())
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ def write_program(path: Path, text: str) -> Path:
 @pytest.fixture
 def make_launcher(tmp_path: Path) -> Callable[[str], Launcher]:
     def make(version: str) -> Launcher:
-        record = tmp_path / "told.json"
+        record = tmp_path / "received.json"
         text = LAUNCHER.format(python=sys.executable, version=version, record=str(record))
         return Launcher(write_program(tmp_path / "mpirun", text), record)
 

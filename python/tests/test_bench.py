@@ -126,7 +126,7 @@ def test_what_the_ranks_are_told(
         *("--algorithms", "ring", "--against", "mpi:ring,native", "--repetitions", 7, "--check", "once"),
     )
     assert done.status == 0, done
-    words = launcher.told["arguments"]
+    words = launcher.received["arguments"]
     assert words[words.index("--bind-to-nothing") + 1 :][:2] == ["-n", "3"]
     assert words[words.index("--sizes") + 1] == "16,32,64"
     first = words.index("--contenders") + 1
@@ -217,7 +217,7 @@ def test_what_is_measured_survives(
     assert "sizes was [8, 16, 32], now [8]" in convene(*command, "--sizes", "8", "--resume").complaint
     make_program()
     assert convene(*command, *sizes, "--resume").status == 0
-    words = launcher.told["arguments"]
+    words = launcher.received["arguments"]
     assert words[words.index("--sizes") + 1] == "16,32"
     written = files.read(path)
     assert [cell["bytes"] for cell in written["runs"][0]["sizes"]] == [8, 16, 32]
@@ -367,9 +367,9 @@ def test_a_study_beside_its_source(
     assert {row["cases"] for row in rows} == {2 * 4}
     assert {(row["best"], round(row["gain"]), round(row["highest"])) for row in rows} == {(100, 50, 50)}
     assert rows[0]["published"]["best"] == 78.57
-    told = convene("bench", "study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
-    assert "Sparbit is the best here in 100 % (broadcast)" in told.out
-    assert "nowhere within 10 points" in told.out
+    received = convene("bench", "study", "allgatherv", "-n", "3", "--launcher", make_launcher(OPEN_MPI))
+    assert "Sparbit is the best here in 100 % (broadcast)" in received.out
+    assert "nowhere within 10 points" in received.out
 
 
 def test_forecasts_that_nobody_can_be_given(convene: Convene) -> None:

@@ -73,8 +73,8 @@ def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, st
 def test_algorithms_with_a_forecast(convene: Convene, tmp_path: Path) -> None:
     """Results are checked; the truth helps more than an error of this size can hide."""
     real_program("openmpi")
-    file = tmp_path / "told.json"
-    kinds = [f"clairvoyant{told}" for told in ("", "@truth", "@average", "@mirrored")]
+    file = tmp_path / "received.json"
+    kinds = [f"clairvoyant{received}" for received in ("", "@truth", "@average", "@mirrored")]
     done = convene(
         *("bench", "run", "reduce", "-n", 3, "--launcher", launcher_of("mpirun.openmpi"), "--sizes", "64KiB"),
         *("--arrivals", "late:2:3ms,uniform:2ms", "--algorithms", ",".join(kinds), "--repetitions", 8),
@@ -161,7 +161,7 @@ def test_delays_arrive(convene: Convene, tmp_path: Path, sync: str) -> None:
 
 
 def processes_with(word: str) -> dict[int, str]:
-    """The processes that were told this word: their programs."""
+    """The processes that were received this word: their programs."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

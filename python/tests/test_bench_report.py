@@ -354,9 +354,9 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
         check=True,
     )
     assert "data-error" not in done.stdout.split("<body", 1)[1][:200]
-    told = re.search(r'data-found="([^"]*)"', done.stdout)
-    assert told, done.stderr[-500:]
-    found = json.loads(told[1].replace("&quot;", '"'))
+    received = re.search(r'data-found="([^"]*)"', done.stdout)
+    assert received, done.stderr[-500:]
+    found = json.loads(received[1].replace("&quot;", '"'))
     assert found["window"] == width
     assert found["page"] <= found["window"]
     assert found["figures"] == page.read_text().count("<svg ") > page.read_text().count("<figure ")

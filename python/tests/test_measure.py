@@ -369,7 +369,7 @@ def test_a_table_a_file_and_pictures(
     assert json.loads(output.read_text())["name"] == "here"
     assert json.loads((tmp_path / "all.json").read_text())["procs"] == 2
     assert {path.name for path in plots.iterdir()} >= {"memory-messages.svg", "memory-transfers.svg"}
-    words = launcher.told["arguments"]
+    words = launcher.received["arguments"]
     assert words[words.index("--largest") + 1] == str(1 << 20)
     assert done.err == ""
 

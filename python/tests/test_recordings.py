@@ -255,8 +255,8 @@ def test_trace_tells_and_exports(convene: Convene, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert "rank 2 (100%)" in done.out
     assert "rank 2 arrived last in 4 of its 4 calls, and caused 100% of all waiting" in done.out
-    told = json.loads(chrome.read_text())
-    slices = [event for event in told["traceEvents"] if event["ph"] == "X"]
+    received = json.loads(chrome.read_text())
+    slices = [event for event in received["traceEvents"] if event["ph"] == "X"]
     assert sum(event["name"] == "allgather" for event in slices) == 12
     assert sum(event["name"] == "waiting" for event in slices) == 8
     first = next(event for event in slices if event["name"] == "allgather" and event["tid"] == 2)
@@ -293,11 +293,11 @@ def test_pictures_label_every_rank(convene: Convene, tmp_path: Path) -> None:
 
 def test_trace_as_json(convene: Convene, tmp_path: Path) -> None:
     write_all(tmp_path)
-    told = json.loads(convene("trace", tmp_path, "--json").out)
-    assert told["calls"] == 4
-    assert told["waiting_seconds"] == pytest.approx(4.0)
-    assert [call["last"] for call in told["timeline"]] == [2] * 4
-    assert told["sites"][0]["lateness_by_rank"] == pytest.approx([0, 0, 0.5])
+    received = json.loads(convene("trace", tmp_path, "--json").out)
+    assert received["calls"] == 4
+    assert received["waiting_seconds"] == pytest.approx(4.0)
+    assert [call["last"] for call in received["timeline"]] == [2] * 4
+    assert received["sites"][0]["lateness_by_rank"] == pytest.approx([0, 0, 0.5])
     done = convene("trace", tmp_path, "--site", 2, "--arrivals", tmp_path / "t.txt")
     assert done.status == 2
     assert "--site 2 is out of range; give a number from 1 to 1" in done.err

@@ -68,9 +68,14 @@ def test_a_run_is_told(
     assert sorted(done.out.split("\n")) == ["", "rank 0", "rank 1", "rank 2", "rank 3"]
     assert "sparbit;send=packed" in done.err
     assert done.err.count("rule 1 of r.json is skipped") == 1
-    told = json.loads(report.read_text())
-    assert (told["status"], told["ranks"], told["missing_ranks"], told["stack"]) == (0, 4, 0, "openmpi")
-    (row,) = told["rows"]
+    received = json.loads(report.read_text())
+    assert (received["status"], received["ranks"], received["missing_ranks"], received["stack"]) == (
+        0,
+        4,
+        0,
+        "openmpi",
+    )
+    (row,) = received["rows"]
     assert (row["calls"], row["procs"], row["bytes_per_block"]) == (10, 4, 100)
     assert row["seconds_mean"] == pytest.approx(0.0025)
     assert row["seconds_slowest"] == pytest.approx(0.004)
@@ -88,9 +93,9 @@ def test_json_and_native(
 ) -> None:
     program = make_program()
     done = convene("run", "--json", "--stack", "openmpi", "--", make_launcher(OPEN_MPI), "-n", 1, program)
-    told = json.loads(done.out.split("\n", 1)[1])
-    assert told["rows"][0]["algorithm"] == "native"
-    assert any("convene tune allgather -n" in sentence for sentence in told["messages"])
+    received = json.loads(done.out.split("\n", 1)[1])
+    assert received["rows"][0]["algorithm"] == "native"
+    assert any("convene tune allgather -n" in sentence for sentence in received["messages"])
 
 
 @pytest.mark.usefixtures("libraries")
@@ -187,15 +192,15 @@ def test_the_ranks_get_the_library(
         1,
         "true",
     )
-    told = launcher.told
-    assert told["preload"] is None  # the launcher itself runs without
-    assert told["variables"]["LD_PRELOAD"] == str(libraries / f"libconvene-preload-{stack}.so")
-    assert told["variables"]["CONVENE_USE"] == "allgather=sparbit;send=packed"
-    assert told["variables"]["CONVENE_RULES"] == str(rules)
-    assert told["variables"]["CONVENE_LOG"] == "info"
-    assert told["arguments"][0] == options
-    assert told["arguments"][-3:] == ["-n", "1", "true"]
-    assert not Path(told["variables"]["CONVENE_PROFILE_DIR"]).exists()  # cleaned up
+    received = launcher.received
+    assert received["preload"] is None  # the launcher itself runs without
+    assert received["variables"]["LD_PRELOAD"] == str(libraries / f"libconvene-preload-{stack}.so")
+    assert received["variables"]["CONVENE_USE"] == "allgather=sparbit;send=packed"
+    assert received["variables"]["CONVENE_RULES"] == str(rules)
+    assert received["variables"]["CONVENE_LOG"] == "info"
+    assert received["arguments"][0] == options
+    assert received["arguments"][-3:] == ["-n", "1", "true"]
+    assert not Path(received["variables"]["CONVENE_PROFILE_DIR"]).exists()  # cleaned up
 
 
 @pytest.mark.usefixtures("libraries")
@@ -213,7 +218,7 @@ def test_options_of_learning_override_the_environment(
     monkeypatch.setenv("CONVENE_LEARN", "no" if value != "no" and options else "yes")
     launcher = make_launcher(MPICH)
     convene("run", *options, "--", launcher, "-n", 1, "true")
-    assert launcher.told["variables"]["CONVENE_LEARN"] == value
+    assert launcher.received["variables"]["CONVENE_LEARN"] == value
 
 
 @pytest.mark.usefixtures("libraries")
@@ -222,7 +227,7 @@ def test_learning_may_begin_a_wisdom_file(
 ) -> None:
     path, launcher = tmp_path / "new.json", make_launcher(MPICH)
     convene("run", "--learn", "--wisdom", path, "--", launcher, "-n", 1, "true")
-    assert launcher.told["variables"]["CONVENE_WISDOM"] == str(path)
+    assert launcher.received["variables"]["CONVENE_WISDOM"] == str(path)
     refused = convene("run", "--no-learn", "--wisdom", path, "--", launcher, "-n", 1, "true").complaint
     assert f"cannot read --wisdom {path}" in refused
 
@@ -231,7 +236,7 @@ def test_learning_may_begin_a_wisdom_file(
 def test_every_program_of_several_gets_it(convene: Convene, make_launcher: MakeLauncher) -> None:
     launcher = make_launcher(OPEN_MPI)
     convene("run", "--", launcher, "-n", 1, "true", ":", "-n", 1, "true")
-    first, second = " ".join(launcher.told["arguments"]).split(" : ")
+    first, second = " ".join(launcher.received["arguments"]).split(" : ")
     assert "-x LD_PRELOAD=" in first
     assert "-x LD_PRELOAD=" in second
 
@@ -245,9 +250,9 @@ def test_what_the_user_has_set_stays(
     monkeypatch.setenv("CONVENE_USE", "allgather=recursive-doubling")
     launcher = make_launcher(MPICH)
     convene("run", "--", launcher, "-n", 1, "true")
-    assert launcher.told["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
-    assert launcher.told["variables"]["CONVENE_EXECUTE"] == "dynamic"
-    assert launcher.told["variables"]["CONVENE_USE"] == "allgather=recursive_doubling"
+    assert launcher.received["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
+    assert launcher.received["variables"]["CONVENE_EXECUTE"] == "dynamic"
+    assert launcher.received["variables"]["CONVENE_USE"] == "allgather=recursive_doubling"
     assert tmp_path.is_dir()
 
 
@@ -259,8 +264,8 @@ def test_the_former_name_of_the_profile_directory(
     launcher = make_launcher(MPICH)
     done = convene("run", "--", launcher, "-n", 1, "true")
     assert done.err.count("CONVENE_ACCOUNT_DIR is now CONVENE_PROFILE_DIR") == 1
-    assert launcher.told["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
-    assert "CONVENE_ACCOUNT_DIR" not in launcher.told["variables"]
+    assert launcher.received["variables"]["CONVENE_PROFILE_DIR"] == str(tmp_path)
+    assert "CONVENE_ACCOUNT_DIR" not in launcher.received["variables"]
 
 
 @pytest.mark.parametrize(
@@ -383,7 +388,7 @@ def test_signals(tmp_path: Path, number: signal.Signals, status: int) -> None:
             break
         time.sleep(0.05)
     if number == signal.SIGINT:
-        os.killpg(process.pid, number)  # as a terminal does: the program is told too
+        os.killpg(process.pid, number)  # as a terminal does: the program receives the signal, too
     else:
         process.send_signal(number)
     _, error = process.communicate(timeout=30)
@@ -416,8 +421,8 @@ def test_a_real_program(convene: Convene, tmp_path: Path) -> None:
     )
     assert done.status == 0, done.err
     assert done.out.count("[0, 1, 2]") == 3  # lines of several ranks may run together
-    told = json.loads(report.read_text())
-    assert (told["ranks"], told["missing_ranks"]) == (3, 0)
+    received = json.loads(report.read_text())
+    assert (received["ranks"], received["missing_ranks"]) == (3, 0)
     assert {
-        (row["algorithm"], row["reason"]) for row in told["rows"] if row["collective"] == "allgather"
+        (row["algorithm"], row["reason"]) for row in received["rows"] if row["collective"] == "allgather"
     } == {("sparbit", "forced")}

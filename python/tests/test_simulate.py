@@ -355,10 +355,10 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) 
     machine = platforms.Platform(platform.read_text(), str(platform))
     endless = ((0.0,) * 16,) * 1_000_000
     cases = [kind("allgather", "ring", 16, (8,), machine, "sequential", endless)]
-    told: list[tuple[int, int]] = []
+    received: list[tuple[int, int]] = []
 
     def stop(done: int, total: int, _work: float) -> None:
-        told.append((done, total))
+        received.append((done, total))
         if done == 3:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
@@ -368,8 +368,8 @@ def test_who_ends_a_sweep_ends_what_is_played(platform: Path, kind: type[Case]) 
             sweeps.simulate_all(cases, stop)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert told[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
-    assert len(told) < 1_000_000
+    assert received[:3] == [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000)]
+    assert len(received) < 1_000_000
     assert Case.simulate(replace(cases[0], arrivals=endless[:1]))  # others are not stopped
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("CONVENE_BUILD", ROOT / "build"))
 STACKS = Path(os.environ.get("CONVENE_STACKS_DIR", ROOT / ".stacks"))
 
-# Launchers refuse to start as root, or more ranks than cores, unless told; idle ranks must give way.
+# Launchers refuse to start as root, or more ranks than cores, unless received; idle ranks must give way.
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -17,7 +17,7 @@ Entry = tuple[str, list[list[Simulated]]]  # a line of a journal: a case and its
 
 class Journal:
     """Completed cases: a file to which each case is added when it is complete, as a line with its key and
-    its runs. Who is interrupted need not begin again."""
+    its runs. An interrupted simulation need not start again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
