@@ -318,7 +318,7 @@ def test_an_interrupted_sweep_goes_on(
 
 
 def test_a_simulation_can_be_interrupted(platform: Path) -> None:
-    """Within a simulation and between two; and those that come after it do not begin."""
+    """Within a simulation and between two; and later ones do not start."""
     has_begun = threading.Event()
     read = _core.SimulatedPlatform(platform.read_text(), str(platform))
 

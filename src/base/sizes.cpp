@@ -39,7 +39,7 @@ std::uint64_t part_of_unit(std::string_view decimals, int shift) {
   return ((*parse_whole(decimals) << shift) + scale / 2) / scale;
 }
 
-/// In so many parts of the unit 1024^power, rounded.
+/// A size as a number of parts, each 1/`parts` of the unit 1024^power, rounded.
 std::uint64_t in_parts(std::uint64_t bytes, unsigned power, std::uint64_t parts) {
   const unsigned shift = 10 * power;
   const std::uint64_t rest = bytes & ((std::uint64_t{1} << shift) - 1);

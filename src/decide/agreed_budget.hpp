@@ -16,7 +16,7 @@ namespace convene::decide {
 
 class AgreedBudget {
  public:
-  /// Set-ups may take so many times the budget's share of the time in the calls: 5 % by default.
+  /// Limit of set-ups, as a multiple of the budget: 10 × 0.5 % = 5 % of the time in the calls by default.
   static constexpr std::int64_t set_up_shares = 10;
   /// The longest wait, in calls.
   static constexpr std::uint64_t longest = 1u << 16;
@@ -28,7 +28,7 @@ class AgreedBudget {
   void note_exchange(std::int64_t nanoseconds);
   /// A native call of the signature takes so long.
   void note_call(std::int64_t nanoseconds) { call_ = nanoseconds; }
-  /// A set-up of so many nanoseconds was expected, and is over.
+  /// Records the expected cost of a set-up that has ended.
   void note_set_up(std::int64_t nanoseconds) { set_ups_ += nanoseconds; }
 
   /// Calls until a step is affordable whose cost, beside an exchange and `set_up`, is `cost` nanoseconds; at

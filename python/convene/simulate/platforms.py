@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Platforms of simulations: those that come with Convene, and files."""
+"""Platforms of simulations: those shipped with Convene, and files."""
 
 import json
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def known_platforms() -> list[str]:
 
 
 def load_platform(name: str) -> Platform:
-    """Loads a platform: one that comes with Convene, or a file."""
+    """Loads a platform: one shipped with Convene, or a file."""
     path = PLATFORMS / f"{name}.json" if name in known_platforms() else Path(name)
     if path.suffix != ".json" and not path.is_file():
         raise RequestError(_core.no_such("platform", name, known_platforms()) + "; or name a .json file")
