@@ -9,6 +9,7 @@ find_package(rapidcheck REQUIRED)
 
 # A program of unit tests. ctest runs each of its tests as one of its own, called <target>.<test>, and knows it by a label:
 # `pure` or the MPI stack, and the layer. The tests are listed when ctest starts, not when the program is built.
+# ./dev test runs many tests in one process, and reads the names of the programs in tests/programs.txt.
 function(convene_add_unit_test target folder room kind)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main rapidcheck rapidcheck_gtest)
@@ -21,6 +22,7 @@ function(convene_add_unit_test target folder room kind)
     DISCOVERY_TIMEOUT 60
     NO_PRETTY_VALUES
     PROPERTIES LABELS "${kind}-${room}")
+  set_property(GLOBAL APPEND_STRING PROPERTY CONVENE_TEST_PROGRAMS "${kind} $<TARGET_FILE:${target}>\n")
 endfunction()
 
 # What the address sanitizer builds.
@@ -83,6 +85,9 @@ if(CONVENE_SANITIZE AND threaded_stacks)
     ${PROJECT_SOURCE_DIR}/src/runtime/progress/progress_engine.cpp ${PROJECT_SOURCE_DIR}/src/runtime/call/failure.cpp)
   target_link_libraries(threads_test PRIVATE convene_transport_${stack} convene_simulate)
 endif()
+
+get_property(test_programs GLOBAL PROPERTY CONVENE_TEST_PROGRAMS)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/tests/programs.txt CONTENT "${test_programs}")
 
 # Under a sanitizer no library is built, so nothing below could be linked.
 if(CONVENE_SANITIZE)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from tests.tiers.programs import ctest
 from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdict
+from tests.tiers.unit_tests import programs_of, run_programs
 
 # Files that are read in `all`: those that changed, others by seed up to the first number, at most the second.
 LINTED = (6, 16)
@@ -107,12 +107,6 @@ def threads(request: Request) -> Tally:
     """ThreadSanitizer on the in-process transport, the progress engine and the simulator."""
     if not build(request, "threads", "threads_test"):
         return verdict("build with ThreadSanitizer", is_right=False)
-    options = "halt_on_error=1 second_deadlock_stack=1"
-    return ctest(
-        request,
-        "threads",
-        request.build / "threads",
-        "-R",
-        r"^threads_test\.",
-        variables={"TSAN_OPTIONS": options},
-    )
+    variables = {"TSAN_OPTIONS": "halt_on_error=1 second_deadlock_stack=1"}
+    programs = [path for path in programs_of(request.build / "threads") if path.name == "threads_test"]
+    return run_programs(request, "threads", programs, variables)

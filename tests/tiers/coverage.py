@@ -5,8 +5,9 @@ What runs within the Python module is not counted: it is built without counters.
 
 import sys
 
-from tests.tiers.programs import MARKS, ctest
+from tests.tiers.programs import MARKS
 from tests.tiers.running import BIN, TIERS, Request, run, tool
+from tests.tiers.unit_tests import programs_of, run_programs
 
 
 def main() -> None:
@@ -22,7 +23,7 @@ def main() -> None:
         sys.exit(1)
     for counts in folder.rglob("*.gcda"):
         counts.unlink()
-    ctest(request, "coverage", folder)
+    run_programs(request, "coverage", programs_of(folder))
     pytest = (BIN / "python", "-m", "pytest", "-q", "-m", MARKS[tier], "tests")
     run(request, *pytest, variables={"CONVENE_BUILD": str(folder)})
     gcovr = (tool("gcovr"), "--root", ".", "--filter", "src/", "--exclude", r".*_test\.[ch]pp")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tallies of test reports in JUnit's form, which ctest and pytest write."""
+"""Tallies of test reports in JUnit's form, which GoogleTest and pytest write."""
 
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
