@@ -25,6 +25,7 @@ LAYERS = (
     "model",  # fits, predictions, winners
     "bench",  # measurements and their reports
     "tune",  # measured choices and wisdom files
+    "rules",  # rules files of MPIs: checked, written, explained
     "info",  # the machine and its MPIs
     "trace",  # recordings and lateness
     "run",  # unmodified programs, profiles

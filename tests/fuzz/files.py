@@ -69,6 +69,12 @@ def read_schedule(folder: Path) -> int:
     return 2 if status == 1 else status
 
 
+def read_mpi_rules(folder: Path) -> int:
+    """Findings are what the command is for: it returns 1."""
+    status = run(["rules", "check", str(min(folder.iterdir()))])
+    return 0 if status == 1 else status
+
+
 def read_benchmark(folder: Path) -> int:
     """The page of a report takes seconds to draw: it is drawn for one in 50 of the files that are read."""
     from convene.base import console
@@ -90,6 +96,7 @@ READERS = {
     "profile": Reader(read_profiles),
     "benchmark": Reader(read_benchmark),
     "schedule": Reader(read_schedule),
+    "mpi_rules": Reader(read_mpi_rules),
     "skeleton": command("simulate", "program", "FILE", *PLACE, "tryton", "--json"),
     "wisdom": command("wisdom", "show", "--file", "FILE"),
     "simulation_platform": command(
