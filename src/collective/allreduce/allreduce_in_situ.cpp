@@ -32,7 +32,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm allreduce_in_situ = {
     .name = "in_situ",
     .summary = "Rank j combines part j of all vectors in shared memory; all ranks read the result.",
-    .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.4",
+    .source = "Rico-Gallego 2015 (τ-Lop), section 4.7.4",
     .collectives = {Collective::allreduce},
     .rounds = "3",
     .shared_places = InSitu::places,

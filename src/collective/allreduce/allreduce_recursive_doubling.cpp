@@ -3,7 +3,7 @@
 // the lower rank's sum as the left operand, also for commutative operators: so all ranks get the same bits.
 // If the number of processes is no power of two, each excess rank first combines with a neighbour.
 //
-// Source:   Thakur, Rabenseifner, Gropp 2005, section 4.5; Rico-Gallego 2016 (τ-Lop), chapter 4.
+// Source:   Thakur, Rabenseifner, Gropp 2005, section 4.5.
 // Requires: nothing. Keeps the order.
 // Cost:     ⌊log₂P⌋ rounds (two more if P is no power of two) of the whole vector; up to two vectors of extra
 //           memory.

@@ -3,7 +3,7 @@
 // that no rank receives two blocks at a time. A rank sends in round i when it has received the block of round
 // i − window.
 //
-// Source:   Rico-Gallego and Díaz-Martín (τ-Lop), chapter 4; Viertel, section 5.3.
+// Source:   Rico-Gallego 2015 (τ-Lop), section 4.5.4.
 // Requires: nothing.
 // Cost:     P − 1 rounds of one message and one block per rank, no extra memory.
 //
@@ -41,7 +41,7 @@ constexpr Parameter own_parameters[] = {{.name = "window",
 extern constinit const Algorithm alltoall_pairwise = {
     .name = "pairwise",
     .summary = "In round i every rank sends to the rank i above and receives from the rank i below.",
-    .source = "Viertel 2007, section 5.3",
+    .source = "Rico-Gallego 2015 (τ-Lop), section 4.5.4",
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .symmetry = Symmetry::none,
     .rounds = "P − 1",

@@ -3,7 +3,7 @@
 // where n is the number of ranks whose arrival it knows of. A signal represents all of these; blocks are
 // zero-byte messages.
 //
-// Source:   Hensgen, Finkel and Manber 1988; n-way: Viertel, section 5.3 (after Hoefler).
+// Source:   Hensgen, Finkel and Manber 1988; n-way: Viertel, sections 6.1 and 6.7 (after Hoefler).
 // Requires: nothing.
 // Cost:     ⌈log_{k+1} P⌉ rounds of up to k empty messages per rank.
 //
@@ -55,7 +55,7 @@ extern constinit const Algorithm barrier_dissemination = {
     .name = "dissemination",
     .summary =
         "Every rank that knows of n arrivals sends empty messages to the k ranks n, 2n, …, kn above it.",
-    .source = "Hensgen et al. 1988; Viertel 2007, section 5.3",
+    .source = "Hensgen et al. 1988; Viertel 2007, sections 6.1 and 6.7",
     .collectives = {Collective::barrier},
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log_{k+1} P⌉",

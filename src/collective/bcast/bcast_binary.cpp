@@ -3,7 +3,7 @@
 // shorter than the chain, and unlike in the binomial tree no rank has more than two children, so segments
 // follow each other closely.
 //
-// Source:   Rico-Gallego (τ-Lop), chapter 4 (binary tree).
+// Source:   Pješivac-Grbović et al. 2007 (binary tree).
 // Requires: nothing.
 // Cost:     h − 1 + N rounds with N segments, h = ⌊log₂P⌋ the height of the tree; a rank receives N segments
 //           and sends 2N.
@@ -32,7 +32,7 @@ constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4})};
 extern constinit const Algorithm bcast_binary = {
     .name = "binary",
     .summary = "Every rank forwards each segment to two children with equal subtrees.",
-    .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
+    .source = "Pješivac-Grbović et al. 2007",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ − 1 + N, N segments",
     .parameters = own_parameters,

@@ -2,7 +2,7 @@
 // Binomial broadcast: in each round every rank that has the vector sends it to one that has not, over
 // distances that halve. Segments are sent down the same tree one after the other.
 //
-// Source:   Rico-Gallego (τ-Lop), chapter 4; Loch, section 2.4.6 (as the tree that Sparbit multiplies).
+// Source:   Rico-Gallego (τ-Lop), section 4.1; Loch, section 2.4.6 (as the tree that Sparbit multiplies).
 // Requires: nothing.
 // Cost:     ⌈log₂P⌉ rounds, in each of which a rank sends at most one vector; no extra memory.
 //
@@ -32,7 +32,7 @@ constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
 extern constinit const Algorithm bcast_binomial = {
     .name = "binomial",
     .summary = "In each round every rank that has the vector sends it to a rank that does not.",
-    .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
+    .source = "Rico-Gallego 2015 (τ-Lop), section 4.1",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log₂P⌉, N segments",
     .parameters = own_parameters,

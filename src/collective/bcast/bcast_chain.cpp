@@ -2,7 +2,7 @@
 // Chain broadcast: every rank forwards the vector to the next one. With segments it is the pipelined chain,
 // in which all ranks are busy at once; with several chains the root feeds each of them.
 //
-// Source:   Marendic et al., section 2 (linear pipeline); Rico-Gallego (τ-Lop), chapter 4.
+// Source:   Marendic et al., section 2 (linear pipeline).
 // Requires: nothing.
 // Cost:     P − 2 + N rounds with N segments and one chain, in which a rank receives and sends one segment;
 //           no extra memory.

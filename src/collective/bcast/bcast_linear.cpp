@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear broadcast: the root sends the whole vector to every other rank.
 //
-// Source:   Rico-Gallego and Díaz-Martín (τ-Lop), chapter 4.
+// Source:   folklore.
 // Requires: nothing.
 // Cost:     1 round of P − 1 messages from the root, no extra memory.
 //
@@ -24,7 +24,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm bcast_linear = {
     .name = "linear",
     .summary = "The root sends the whole vector to every other rank.",
-    .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
+    .source = "folklore",
     .collectives = {Collective::bcast},
     .rounds = "1",
     .generate = generate,

@@ -108,7 +108,7 @@ extern constinit const Algorithm bcast_shared = {
     .name = "shared",
     .summary =
         "Ranks copy the vector from their parent's slot of shared memory into their own, segment by segment.",
-    .source = "Rico-Gallego 2016 (τ-Lop), section 4.6",
+    .source = "Rico-Gallego 2015 (τ-Lop), section 4.6",
     .collectives = {Collective::bcast},
     .rounds = "h + 2(N − 1) or one more, h levels, N segments",
     .parameters = own_parameters,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear gather: every rank sends its block directly to the root, which receives them in any order.
 //
-// Source:   Viertel, section 5.3.1; Nuriyev and Rico-Gallego (τ-Lop), section 4.
+// Source:   Viertel, section 5.2.2.
 // Requires: nothing.
 // Cost:     1 round of P − 1 messages to the root, no extra memory.
 //
@@ -28,7 +28,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm gather_linear = {
     .name = "linear",
     .summary = "Every rank sends its block directly to the root.",
-    .source = "Viertel 2007, section 5.3.1",
+    .source = "Viertel 2007, section 5.2.2",
     .collectives = gathers,
     .rounds = "1",
     .generate = generate,

@@ -2,7 +2,7 @@
 // LogGP-optimal gather: the LogGP-optimal scatter in reverse. A model in which sends and receives cost the
 // same has the same minimal time in both directions.
 //
-// Source:   Viertel, sections 5.1.3 and 5.2, after Alexandrov, Ionescu, Schauser and Scheiman 1997.
+// Source:   Viertel, sections 5.1.3 and 5.2.2, after Alexandrov, Ionescu, Schauser and Scheiman 1997.
 // Requires: nothing. All ranks must be given the same parameters.
 // Cost:     t(P) in the model (scatter_loggp_optimal.cpp); all but the root send one message, the root
 //           receives P − 1 blocks. In scratch up to P − 1 blocks, at the ranks inside the tree.
@@ -32,7 +32,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm gather_loggp_optimal = {
     .name = "loggp_optimal",
     .summary = "A tree that is optimal under the LogGP model.",
-    .source = "Viertel 2007, sections 5.1.3 and 5.2, after Alexandrov et al. 1997",
+    .source = "Viertel 2007, sections 5.1.3 and 5.2.2, after Alexandrov et al. 1997",
     .collectives = gathers,
     .rounds = "⌈log₂P⌉ to P − 1, depending on the costs",
     .parameters = loggp_parameters,

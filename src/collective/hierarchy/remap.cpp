@@ -4,7 +4,7 @@
 // messages pick them up and put them down there one by one (blocks=placed), or they are sent in the new
 // order, between buffers of that order, and copied once (blocks=copied).
 //
-// Source:   Rico-Gallego 2016, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for
+// Source:   Rico-Gallego 2015, chapter 6 (ring, remapped); Mirsadeghi and Afsahi 2016 (greedy orders for
 //           patterns).
 // Requires: the requirements of its part; known nodes; for reductions, an operator that commutes.
 // Cost:     that of the part on the new ranks. blocks=copied: another buffer as large as the reordered one,
@@ -199,7 +199,7 @@ constexpr Algorithm remap(CollectiveSet collectives) {
           .summary =
               "Any algorithm on renumbered ranks: node after node, to the nodes in turn, or fitted to the "
               "algorithm.",
-          .source = "Rico-Gallego 2016 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
+          .source = "Rico-Gallego 2015 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
           .collectives = collectives,
           .rounds = "those of its part",
           .parameters = own_parameters,

@@ -34,7 +34,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm reduce_in_situ = {
     .name = "in_situ",
     .summary = "Rank j combines part j of all vectors in shared memory; the root collects the parts.",
-    .source = "Rico-Gallego 2016 (τ-Lop), section 4.7.4",
+    .source = "Rico-Gallego 2015 (τ-Lop), section 4.7.4",
     .collectives = {Collective::reduce},
     .rounds = "3",
     .shared_places = InSitu::places,

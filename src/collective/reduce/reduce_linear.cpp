@@ -3,7 +3,7 @@
 // from the last rank to the first, so that the order is kept without further copies. While one is combined,
 // the next one is received.
 //
-// Source:   folklore; Rico-Gallego 2016 (τ-Lop), chapter 4.
+// Source:   folklore.
 // Requires: nothing. Keeps the order.
 // Cost:     1 round of P − 1 messages to the root, P − 1 combines there; two vectors of extra memory at the
 //           root (a third one under MPI_IN_PLACE).
@@ -49,7 +49,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm reduce_linear = {
     .name = "linear",
     .summary = "Every rank sends its vector directly to the root, which combines them in rank order.",
-    .source = "Rico-Gallego 2016 (τ-Lop), chapter 4",
+    .source = "folklore",
     .collectives = {Collective::reduce},
     .rounds = "1",
     .generate = generate,

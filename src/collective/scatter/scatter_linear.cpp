@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear scatter: the root sends every rank its block, starting with the rank above it.
 //
-// Source:   Viertel, section 5.3.1.
+// Source:   Viertel, section 5.1.2.
 // Requires: nothing.
 // Cost:     1 round of P − 1 messages from the root, no extra memory.
 //
@@ -28,7 +28,7 @@ void generate(const Call& call, Builder& builder) {
 extern constinit const Algorithm scatter_linear = {
     .name = "linear",
     .summary = "The root sends every rank its block directly.",
-    .source = "Viertel 2007, section 5.3.1",
+    .source = "Viertel 2007, section 5.1.2",
     .collectives = scatters,
     .rounds = "1",
     .generate = generate,

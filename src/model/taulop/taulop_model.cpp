@@ -124,7 +124,7 @@ constexpr ParameterSet parameters{.field = "taulop", .read = read, .check = chec
 constinit const CostModel taulop_model{
     .name = "taulop",
     .summary = "τ-Lop: transfers that contend in memory and in the network, as an expression and as a time",
-    .source = "Rico-Gallego 2016",
+    .source = "Rico-Gallego 2015",
     .message = "o(m) + its transfers L(m, τ), beside those of other messages",
     .processor = "c(m, τ), γ(m, τ)",
     .parameters = &parameters,
