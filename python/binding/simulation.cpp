@@ -35,6 +35,8 @@ nb::dict describe(const SimulationSummary& summary) {
   dict["seconds"] = summary.slowest;
   dict["mean"] = summary.mean;
   dict["waiting"] = summary.waiting;
+  dict["seconds_bound"] = summary.slowest_bound;
+  dict["mean_bound"] = summary.mean_bound;
   dict["messages"] = summary.messages;
   dict["bytes"] = summary.bytes;
   for (const auto& [kind, busy] : summary.busiest) channels[kind.c_str()] = busy;

@@ -6,10 +6,12 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "experiment/demand.hpp"
 #include "experiment/schedule_request.hpp"
 #include "experiment/spec_requirements.hpp"
 #include "schedule/core/schedule_statistics.hpp"
 #include "simulate/engine/simulator.hpp"
+#include "simulate/platform/lower_bound.hpp"
 #include "simulate/platform/network.hpp"
 
 namespace convene::experiment {
@@ -42,6 +44,12 @@ SimulationSummary summarize(const SimulationResult& result, const std::vector<do
   }
   summary.path = result.critical_path;
   return summary;
+}
+
+void add_bound(SimulationSummary& summary, const LowerBound& bound, const std::vector<double>& arrivals) {
+  summary.slowest_bound = bound.end - *std::min_element(arrivals.begin(), arrivals.end());
+  for (std::size_t rank = 0; rank < arrivals.size(); ++rank)
+    summary.mean_bound += (bound.exits[rank] - arrivals[rank]) / static_cast<double>(arrivals.size());
 }
 
 /// The arrivals in rounds after the first; a round lasts `round` seconds.
@@ -78,6 +86,9 @@ struct RequestedCall {
   }
 
   bool is_online() const { return !given && spec.algorithm->is_online(); }
+  bool shares_memory() const {
+    return given ? given->plan().front().places(Buffer::shared) > 0 : collective::shares_memory(spec);
+  }
   std::uint32_t segments() const {
     return given ? given->segments() : collective::segments(*spec.algorithm, call);
   }
@@ -118,6 +129,7 @@ class Runs {
         requested_(request, platform),
         seating_(seat(platform, request.placement, request.procs)),
         network_(platform, seating_),
+        bounds_(platform, seating_),
         segments_(requested_.segments()) {
     options_ = {.contention = request.exact ? Contention::max_min_fair : Contention::equal_share,
                 .critical_path = request.critical_path,
@@ -133,6 +145,7 @@ class Runs {
     for (std::size_t size = 0; size < request_.sizes.size(); ++size) {
       is_sized_ = false;
       round_ = 0;
+      set_demand(size);
       for (std::size_t pattern = 0; pattern < request_.arrivals.size(); ++pattern) {
         prepare(size, pattern);
         result.push_back(run_one(pattern));
@@ -184,6 +197,12 @@ class Runs {
     is_sized_ = true;
   }
 
+  void set_demand(std::size_t size) {
+    demand_ = demand_of(requested_.call.collective, request_.root,
+                        request_.blocks.empty() ? std::vector<double>(request_.procs, request_.sizes[size])
+                                                : request_.blocks[size]);
+  }
+
   SimulationSummary run_one(std::size_t pattern) const {
     SimulationOptions options = options_;
     options.noise.stream += pattern;
@@ -191,8 +210,12 @@ class Runs {
     if (options.stop.stop_requested()) throw Interrupted();
     options.orders = prepared_->orders();
     const std::vector<double>& arrivals = request_.arrivals[pattern];
-    return summarize(run_simulation(prepared_->workload(), platform_, seating_, arrivals, options), arrivals,
-                     network_, request_.exits);
+    SimulationSummary summary =
+        summarize(run_simulation(prepared_->workload(), platform_, seating_, arrivals, options), arrivals,
+                  network_, request_.exits);
+    add_bound(summary, bounds_.of(demand_, arrivals, !request_.begins.empty(), requested_.shares_memory()),
+              arrivals);
+    return summary;
   }
 
   const SimulationRequest& request_;
@@ -200,6 +223,8 @@ class Runs {
   RequestedCall requested_;
   const Seating seating_;
   const SimulatedNetwork network_;
+  const LowerBounds bounds_;
+  Demand demand_;  // at the current size
   const std::uint32_t segments_;
   SimulationOptions options_;
   std::unique_ptr<PreparedPlan> prepared_;

@@ -50,6 +50,8 @@ struct SimulationSummary {
   double slowest = 0;  ///< from the first arrival to the last exit
   double mean = 0;     ///< from arrival to exit, over ranks
   double waiting = 0;
+  double slowest_bound = 0;  ///< no algorithm is faster (simulate/platform/lower_bound.hpp)
+  double mean_bound = 0;
   std::uint64_t messages = 0;
   double bytes = 0;
   std::map<std::string, double> busiest;  ///< by kind: the busiest channel's share of the time

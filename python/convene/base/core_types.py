@@ -177,6 +177,8 @@ class Simulated(TypedDict):
     seconds: float  # from the first arrival to the last exit
     mean: float  # of all ranks, from arrival to exit
     waiting: NotRequired[float]  # of it, without work for the processor
+    seconds_bound: NotRequired[float]  # no algorithm's `seconds` is less
+    mean_bound: NotRequired[float]  # no algorithm's `mean` is less
     messages: NotRequired[int]
     bytes: NotRequired[float]
     channels: NotRequired[

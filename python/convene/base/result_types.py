@@ -24,6 +24,8 @@ class Contender(TypedDict):
     involuntary_switches: NotRequired[list[float]]
     # Simulated.
     mean: NotRequired[list[float]]
+    lower_bound: NotRequired[list[float]]  # no algorithm's `seconds` is less
+    mean_lower_bound: NotRequired[list[float]]
     waiting: NotRequired[list[float]]
     messages: NotRequired[int]
     sent: NotRequired[float]

@@ -15,12 +15,12 @@ def make_table(title: str, result: Simulation) -> Table:
     has_details = "waiting" in result["sizes"][0]["contenders"][0]
     size_head = "bytes" if result["collective"] in collectives.OF_VECTORS else "bytes/block"
     heads = [size_head, "algorithm", "time", "of the best", "mean"]
-    heads += ["waiting", "busiest channel"] if has_details else []
+    heads += ["lower bound", "waiting", "busiest channel"] if has_details else []
     table = console.table(
         title,
         *heads,
-        numbers=(size_head, "time", "of the best", "mean", "waiting"),
-        optional=("busiest channel", "mean", "waiting"),
+        numbers=(size_head, "time", "of the best", "mean", "lower bound", "waiting"),
+        optional=("busiest channel", "mean", "waiting", "lower bound"),
         keys=2,
     )
     for size in result["sizes"]:
@@ -40,9 +40,14 @@ def make_table(title: str, result: Simulation) -> Table:
     return table
 
 
-def detail_cells(contender: Contender) -> tuple[str, str]:
-    """Waiting and the busiest channel; not available with SMPI."""
-    return seconds_text(median(contender["waiting"])), busiest_text(contender["channels"])
+def detail_cells(contender: Contender) -> tuple[str, str, str]:
+    """The lower bound of the time, waiting and the busiest channel; not available with SMPI."""
+    bound = median(contender["lower_bound"]) if "lower_bound" in contender else None
+    return (
+        "" if bound is None else seconds_text(bound),
+        seconds_text(median(contender["waiting"])),
+        busiest_text(contender["channels"]),
+    )
 
 
 def busiest_text(channels: dict[str, float]) -> str:

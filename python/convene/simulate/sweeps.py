@@ -128,6 +128,9 @@ def contender(name: str, runs: list[Simulated]) -> Contender:
         value["messages"] = first["messages"]
         value["sent"] = first["bytes"]
         value["channels"] = first["channels"]
+    if "seconds_bound" in first:  # not in journals of earlier versions
+        value["lower_bound"] = [run["seconds_bound"] for run in runs]
+        value["mean_lower_bound"] = [run["mean_bound"] for run in runs]
     if first.get("critical_path"):
         value["critical_path"] = first["critical_path"]
     return value

@@ -21,15 +21,27 @@ bool is_scattered(std::span<const Range> ranges) {
   return ranges.size() > 1 || (ranges.size() == 1 && ranges[0].count() > 1 && ranges[0].stride != 1);
 }
 
+bool touches(const Step& step, Buffer buffer) { return (step.touches >> index(buffer) & 1) != 0; }
+
+/// The rank's output is its input, as that of a broadcast's root: no step writes to it.
+bool has_input_as_output(const Schedule& schedule) {
+  for (StepId id = 0; id < schedule.size(); ++id)
+    if (touches(schedule[id], Buffer::output) &&
+        std::ranges::any_of(schedule.to(id), [](Range range) { return range.buffer() == Buffer::output; }))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 void Workload::add(const Schedule& schedule) {
+  const Buffer own = has_input_as_output(schedule) ? Buffer::output : Buffer::input;
   for (StepId id = 0; id < schedule.size(); ++id) {
     const Step& step = schedule[id];
     steps_.push_back({.peer = step.peer,
                       .kind = step.kind,
                       .scattered = step.is_message() && is_scattered(schedule.ranges(id)),
-                      .own_input = (step.touches >> index(Buffer::input) & 1) != 0});
+                      .own_input = touches(step, Buffer::input) || touches(step, own)});
     set_successors(steps_.back(), schedule.successors(id));
     predecessors_.push_back(step.predecessors);
   }
