@@ -11,7 +11,7 @@
 namespace convene::simulate {
 namespace {
 
-constexpr std::size_t most_thresholds = 64;
+constexpr std::size_t most_thresholds = 32;
 
 /// By number of units that know: the time in which one informs them. Each has `processors` that inform
 /// another unit every `spacing` seconds; that takes `message` seconds.

@@ -69,7 +69,7 @@ class LowerBounds {
   LowerBounds(const SimulatedPlatform& platform, const Seating& seating);
 
   /// `background`: ranks may receive before they arrive. `shared_memory`: ranks of a node may exchange data
-  /// without messages. At most 64 values of t are tried, so the cost is that of a few passes over all ranks.
+  /// without messages. At most 32 values of t are tried, so the cost is that of a few passes over all ranks.
   LowerBound of(const Demand& demand, std::span<const double> arrivals, bool background = false,
                 bool shared_memory = false) const;
 
