@@ -229,13 +229,16 @@ def rendered(width: int, **options: Any) -> str:
     return cast(io.StringIO, target.file).getvalue()
 
 
-def test_the_sentences_of_a_report(convene: Convene, check_tables: CheckTables, tmp_path: Path) -> None:
-    path = tmp_path / "sweep.json"
+def test_the_sentences_of_a_report(
+    convene: Convene, check_tables: CheckTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a long path would not fit
+    path = "sweep.json"
     where = ("--platform", "yahoo", "-p", "4,8", "--sizes", "8,1KiB", "-o", path)
     assert convene("simulate", "sweep", "allgather", *where).status == 0
 
     def show() -> str:
-        done = convene("report", path, "-o", tmp_path / "page.html")
+        done = convene("report", path, "-o", "page.html")
         assert done.status == 0, done
         return cast(str, done.out)
 

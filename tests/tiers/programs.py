@@ -14,12 +14,20 @@ def unit(request: Request) -> Tally:
 
 
 def pytest(request: Request) -> Tally:
-    report = request.reports / "pytest.xml"
+    """Tests of the package in as many processes as there are jobs; then those of real MPI runs, one after the
+    other, since each takes all cores."""
+    tally = run_pytest(request, "python/tests", "-n", str(request.jobs), "--dist", "worksteal")
+    tally.add(run_pytest(request, "tests"))
+    return tally
+
+
+def run_pytest(request: Request, folder: str, *options: str) -> Tally:
+    report = request.reports / f"pytest-{folder.replace('/', '-')}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     status = run(
         request,
-        *(BIN / "python", "-m", "pytest", "-q", "-ra", "--durations=10"),
-        *(f"--junitxml={report}", "-m", MARKS[request.tier]),
+        *(BIN / "python", "-m", "pytest", "-q", "-ra", "--durations=10", *options),
+        *(f"--junitxml={report}", "-m", MARKS[request.tier], folder),
     )
-    return tally_of(report, "pytest", status)
+    return tally_of(report, f"pytest of {folder}", status)
