@@ -25,9 +25,6 @@ def run_pytest(request: Request, folder: str, *options: str) -> Tally:
     report = request.reports / f"pytest-{folder.replace('/', '-')}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    status = run(
-        request,
-        *(BIN / "python", "-m", "pytest", "-q", "-ra", "--durations=10", *options),
-        *(f"--junitxml={report}", "-m", MARKS[request.tier], folder),
-    )
+    command = (BIN / "python", "-m", "pytest", "-q", "-ra", "--durations=10")
+    status = run(request, *command, *options, f"--junitxml={report}", "-m", MARKS[request.tier], folder)
     return tally_of(report, f"pytest of {folder}", status)
