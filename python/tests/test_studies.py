@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sources' experiments in simulation: their cells, how they count, and that each runs, made small."""
 
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -19,6 +21,8 @@ from convene.studies.mini_benchmark.published import PUBLISHED
 from convene.studies.scatter_gather import simulated as scatter_gather_simulated
 from convene.studies.sparbit import experiment as sparbit_experiment
 from convene.studies.sparbit import simulated as sparbit_simulated
+from convene.studies.taulop import expressions as taulop_expressions
+from convene.studies.taulop import simulated as taulop_simulated
 
 pytestmark = pytest.mark.all  # whole studies
 
@@ -36,6 +40,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clairvoyant_simulated, "IMBALANCES", (0.0, 2.0))
     monkeypatch.setattr(clairvoyant_simulated, "TRIED", (8,))
     monkeypatch.setattr(forecast_simulated, "ERRORS", (0.0, 1.0))
+    monkeypatch.setattr(
+        taulop_simulated, "ROWS", [row for row in taulop_simulated.ROWS if row.site == "metropolis"]
+    )
+    monkeypatch.setattr(taulop_simulated, "PUBLISHED_RATIOS", {32: 2.61})
 
 
 @pytest.mark.usefixtures("small")
@@ -186,3 +194,35 @@ def test_absorption_is_normalised() -> None:
     assert clairvoyant_simulated.absorption(2.0, 5.0, 4.0) == 0.5
     assert scatter_gather_simulated.mostly([True, True, False])
     assert not scatter_gather_simulated.mostly([True, False])
+
+
+def test_expressions_of_the_tau_lop_thesis_are_derived_from_schedules() -> None:
+    rows = taulop_expressions.run()
+    assert len(rows) == 21
+    differing = {row["equation"] for row in rows if not taulop_simulated.is_equal(row)}
+    assert differing == {row["equation"] for row in rows if row["difference"]} == {"(4.20)", "(5.12)"}
+
+
+def test_an_expression_with_other_contention_is_not_equal() -> None:
+    ring = next(each for each in taulop_expressions.EXPRESSIONS if each.equation == "(4.14)")
+    less = replace(ring, value=lambda o, _: 7 * (o + 2 * taulop_expressions.mem(taulop_expressions.SIZE, 7)))
+    assert taulop_expressions.check(less)["ratio"] > 1.05
+
+
+def test_tau_lop_predicts_what_it_was_not_calibrated_by(convene: Convene) -> None:
+    """The mean error is within the published range, those of models without contention are not; and SUMMA's
+    printed costs are the derived ones, but for the source's slip."""
+    result = convene("simulate", "study", "tau-lop", "--json").json
+    errors = {
+        model: [row["errors"][model] for row in result["compared"] if not row["calibrates"]]
+        for model in ("loggp", "taulop")
+    }
+    assert fmean(errors["taulop"]) <= 1.48
+    assert fmean(errors["loggp"]) > 2
+    assert [row["agrees"] for row in result["summa"]] == [False, True, True]
+    assert "4 ∥ T¹(3959)" in result["summa"][0]["derived"]
+    assert result["remapping"] == "≥"
+    ring = result["ratios"][0]
+    assert ring["simulated"] > 6
+    assert ring["predicted"]["taulop"] > 6
+    assert ring["predicted"]["loggp"] < 1.5

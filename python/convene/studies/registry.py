@@ -13,6 +13,7 @@ from convene.studies.scatter_gather import measured as scatter_gather_measured
 from convene.studies.scatter_gather import simulated as scatter_gather_simulated
 from convene.studies.sparbit import measured as sparbit_measured
 from convene.studies.sparbit import simulated as sparbit_simulated
+from convene.studies.taulop import simulated as taulop_simulated
 
 
 class Named(Protocol):
@@ -33,6 +34,7 @@ SIMULATED: dict[str, simulated.Study[Any]] = {
         mini_benchmark_simulated.STUDY,
         clairvoyant_simulated.STUDY,
         scatter_gather_simulated.STUDY,
+        taulop_simulated.STUDY,
         forecast_simulated.STUDY,
     )
 }
