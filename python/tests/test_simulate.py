@@ -88,6 +88,8 @@ def test_a_late_rank_makes_the_others_wait(convene: Convene, platform: Path) -> 
     (ring,) = result["sizes"][0]["contenders"]
     assert ring["seconds"][0] > 5e-3
     assert ring["waiting"][0] > 3 / 4 * 5e-3
+    assert 5e-3 < ring["lower_bound"][0] <= ring["seconds"][0]
+    assert 3 / 4 * 5e-3 < ring["mean_lower_bound"][0] <= ring["mean"][0]
     assert ring["critical_path"][0]["rank"] == 2
 
 

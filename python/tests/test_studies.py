@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The sources' experiments in simulation: their cells, how they count, and that each runs, made small."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -226,3 +227,16 @@ def test_tau_lop_predicts_what_it_was_not_calibrated_by(convene: Convene) -> Non
     assert ring["simulated"] > 6
     assert ring["predicted"]["taulop"] > 6
     assert ring["predicted"]["loggp"] < 1.5
+
+
+@pytest.mark.usefixtures("small")
+def test_no_algorithm_of_a_study_is_faster_than_the_lower_bound(convene: Convene, tmp_path: Path) -> None:
+    def cells(name: str) -> Any:
+        file = tmp_path / f"{name}.json"
+        assert convene("simulate", "study", name, "-o", file).status == 0
+        return json.loads(file.read_text())["cells"]
+
+    for cell in cells("clairvoyant"):
+        assert cell["delay"] < cell["lower_bound"] <= min(cell["seconds"].values())
+    for cell in cells("mini-benchmark"):
+        assert 0 < cell["lower_bound"] <= min(cell["elapsed"].values())
