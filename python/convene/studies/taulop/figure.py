@@ -26,7 +26,7 @@ def draw(compared: Rows, ratios: Rows) -> Figure:
             (
                 axes[2],
                 "figure 6.4",
-                f"ring, P = 32, round robin (times {ratios[0]['simulated']:.1f}; published 6)",
+                f"ring, P = 32, round robin:\n{ratios[0]['simulated']:.1f} times as slow; published 6",
             ),
         ):
             draw_times(each, next(row for row in compared if row["where"] == where), title)
