@@ -15,22 +15,28 @@ from convene.base import console
 FAILED_WRITE = """
 import resource, signal, sys
 from pathlib import Path
-from convene.base import console
+from convene._core import RequestError
+{imports}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
-    console.write_file(Path(sys.argv[1]), "new" * 10_000)
-except console.RequestError as error:
+    {write}
+except RequestError as error:
     sys.exit(str(error))
 """
+TEXT = ("from convene.base import console", 'console.write_file(Path(sys.argv[1]), "new" * 10_000)')
+FIGURE = (
+    "from convene.plots import compact_svg, style",
+    "compact_svg.save(style.panels(2)[0], Path(sys.argv[1]))",
+)
 
 
-def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("imports", "write"), [TEXT, FIGURE], ids=["text", "figure"])
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path, imports: str, write: str) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FAILED_WRITE, path], capture_output=True, text=True, check=False
-    )
+    program = FAILED_WRITE.format(imports=imports, write=write)
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.search(r"cannot write .*/report\.html: ", done.stderr)
     assert path.read_text() == "old"

@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from convene.base import console
 from convene.plots.style import style
 
 FAMILY = "'DejaVu Sans', sans-serif"
@@ -53,4 +54,4 @@ def element(drawing: Figure, pad: float = 0.1, **metadata: Any) -> str:
 def save(drawing: Figure, path: Path) -> None:
     """Writes a figure; equal figures give equal files."""
     with style():
-        path.write_text(compact(svg_text(drawing)), encoding="utf-8")
+        console.write_file(path, compact(svg_text(drawing)))

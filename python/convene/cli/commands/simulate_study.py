@@ -106,10 +106,7 @@ def show(chosen: Study[Any], result: Result, *, json: bool) -> None:
 def draw(chosen: Study[Any], result: Result, path: Path) -> None:
     from convene.plots import compact_svg  # imports Matplotlib
 
-    try:
-        compact_svg.save(chosen.draw(result), path)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}") from None
+    compact_svg.save(chosen.draw(result), path)
 
 
 def register(group: typer.Typer) -> None:
