@@ -29,6 +29,7 @@ LAYERS = (
     "info",  # the machine and its MPIs
     "trace",  # recordings and lateness
     "run",  # unmodified programs, profiles
+    "advise",  # what a program would gain
     "studies",  # experiments of the sources
     "cli",  # application, options, commands
     "operations",  # the module for programs that use mpi4py

@@ -43,7 +43,7 @@ const JsonValue& FieldReader::items(const JsonValue& root) const {
   const std::string file(kind_.file), list(kind_.list);
   if (root.kind != Kind::object)
     fail(root.line, "a " + file + " must be an object, as in " + shape + ", not " + root.describe());
-  const std::string_view known[] = {kind_.version_field, kind_.list};
+  const std::string_view known[] = {kind_.version_field, kind_.list, "comment"};
   check_names(root, "", known);
   const JsonValue* found = root.find(kind_.version_field);
   if (!found) fail(root.line, "this is not a " + file + ": it lacks " + wanted);

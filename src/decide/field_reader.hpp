@@ -20,7 +20,8 @@ struct Bounds {
   bool is_anything() const { return least == 0 && most == UINT64_MAX; }
 };
 
-/// A file is an object with a version and a list of items: {"convene_rules": 1, "rules": [...]}.
+/// A file is an object with a version and a list of items: {"convene_rules": 1, "rules": [...]}. It may have
+/// a "comment", which is for people.
 class FieldReader {
  public:
   /// Kind of a file: "rules file", its version field, its list and the word for one item of it.

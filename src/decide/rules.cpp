@@ -13,7 +13,8 @@ constexpr FieldReader::FileKind rules_file{
     .file = "rules file", .version_field = "convene_rules", .version = 1, .list = "rules", .item = "rule"};
 
 Rule read_rule(FieldReader& reader, const JsonValue& item) {
-  constexpr std::string_view known[] = {"collective", "procs", "bytes", "nodes", "ranks_per_node", "use"};
+  constexpr std::string_view known[] = {"collective",     "procs", "bytes",  "nodes",
+                                        "ranks_per_node", "use",   "comment"};
   reader.begin_item(item, known);
   Rule rule;
   rule.number = reader.number();

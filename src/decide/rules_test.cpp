@@ -33,6 +33,14 @@ std::string error_of_rule(const std::string& rule) {
   return error_of("{\"convene_rules\": 1,\n\"rules\": [\n" + rule + "\n]}");
 }
 
+TEST(Rules, CommentsAreForPeople) {
+  const auto rules = parse_rules(R"({"convene_rules": 1, "comment": "measured", "rules": [
+    {"collective": "allgather", "use": "ring", "comment": ["0.7 of native", 3]}]})",
+                                 "r.json");
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_EQ(spec_text(rules[0].use), "ring");
+}
+
 TEST(Rules, ReadsEveryField) {
   const auto rules = parse_rules(valid, "r.json");
   ASSERT_EQ(rules.size(), 3u);
@@ -87,7 +95,7 @@ TEST(Rules, FileShape) {
   EXPECT_EQ(error_of("{\"convene_rules\": 1,\n\n\"rules\": 5\n}"),
             "r.json:3: \"rules\" must be a list of rules, not 5");
   EXPECT_EQ(error_of("{\"convene_rules\": 1,\n\"rule\": []}"),
-            "r.json:2: there is no field 'rule'; did you mean rules? Known: convene_rules, rules");
+            "r.json:2: there is no field 'rule'; did you mean rules? Known: convene_rules, rules, comment");
   EXPECT_EQ(error_of("{\"convene_rules\": 1, \"rules\": []}"), "(no error)");
 }
 
@@ -120,7 +128,7 @@ TEST(Rules, FieldsOfARule) {
   EXPECT_EQ(error_of_rule("{\"collective\": \"allgather\",\n\"proc\": 4, \"use\": \"ring\"}"),
             "r.json:4: rule 1: there is no field 'proc'; did you mean procs? Known: collective, procs, "
             "bytes, nodes, "
-            "ranks_per_node, use");
+            "ranks_per_node, use, comment");
 }
 
 std::string error_of_field(const std::string& field) {

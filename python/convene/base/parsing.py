@@ -87,6 +87,14 @@ def parse_factor(text: str, option: str) -> int:
     return int(text)
 
 
+def parse_budget(text: str, what: str = "--budget") -> float:
+    """Seconds from 10min, 90s or 1h."""
+    for unit, seconds in (("min", 60.0), ("h", 3600.0)):
+        if text.endswith(unit):
+            return seconds * parse_seconds(text.removesuffix(unit), what)
+    return parse_seconds(text, what)
+
+
 def parse_seconds(text: str, what: str) -> float:
     """Seconds from "0.5", "5ms" or "20us"."""
     number, factor = text.strip(), 1.0

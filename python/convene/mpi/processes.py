@@ -40,7 +40,10 @@ def start(
     on_progress: Callable[[float, float], None] | None = None,
 ) -> Started:
     """Runs the setting's program, which writes into `output`, to its end."""
-    variables = {**settings.mpi_variables(setting.launcher, procs), **setting.variables}
+    variables = {
+        **settings.mpi_variables(setting.launcher, procs, as_it_is=setting.as_it_is),
+        **setting.variables,
+    }
     library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
     command = settings.command_line(
         setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}

@@ -36,6 +36,7 @@ class Setting:
     program: Path
     variables: dict[str, str] = field(default_factory=dict)  # for the ranks, in addition to those of the MPI
     preload: Path | None = None
+    as_it_is: bool = False  # in the user's environment, without variables for root or for few cores
 
 
 def program_of(stack: str, tool: str = "bench") -> Path:
@@ -93,12 +94,15 @@ def usual_launcher(stack: str | None) -> Launcher:
     )
 
 
-def mpi_variables(launcher: Launcher, procs: int) -> dict[str, str]:
-    """Environment variables that the MPI needs for this number of ranks. Variables of the user are kept."""
-    variables = dict(AS_ROOT) if os.geteuid() == 0 else {}
-    if procs > (os.cpu_count() or 1) and launcher.family != stacks.SLURM:  # which gives each rank a core
+def mpi_variables(launcher: Launcher, procs: int, *, as_it_is: bool = False) -> dict[str, str]:
+    """Environment variables that the MPI needs for this number of ranks. Variables of the user are kept.
+    `as_it_is`: only what finds the MPI's library."""
+    variables = dict(AS_ROOT) if os.geteuid() == 0 and not as_it_is else {}
+    if (
+        not as_it_is and procs > (os.cpu_count() or 1) and launcher.family != stacks.SLURM
+    ):  # which gives each rank a core
         variables |= OVERSUBSCRIBED
-    if launcher.family in ("Open MPI", stacks.SLURM):
+    if not as_it_is and launcher.family in ("Open MPI", stacks.SLURM):
         variables |= SELECTABLE
     wanted = {name: os.environ.get(name, value) for name, value in variables.items()}
     own = launcher.path.parent.parent / "lib"

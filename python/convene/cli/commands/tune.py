@@ -42,15 +42,6 @@ processor, number of ranks and number of nodes.
 """
 
 USUAL = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce")
-MINUTE = 60.0
-
-
-def parse_budget(text: str) -> float:
-    """Seconds from 10min, 90s or 1h."""
-    for unit, seconds in (("min", MINUTE), ("h", 60 * MINUTE)):
-        if text.endswith(unit):
-            return seconds * parsing.parse_seconds(text.removesuffix(unit), "--budget")
-    return parsing.parse_seconds(text, "--budget")
 
 
 @dataclass(frozen=True)
@@ -142,7 +133,7 @@ def tune(
     setting = settings.find_setting(launch.launcher, launch.stack)
     wanted = cases(names or [], procs, setting, extent)
     wisdom_files.read(written.path)  # a damaged file is reported before the work
-    done = measure(setting, wanted, parse_budget(extent.budget), written)
+    done = measure(setting, wanted, parsing.parse_budget(extent.budget), written)
     entries = [entry for each in done for entry in each.entries()]
     if json:
         console.print_json({"entries": entries, "cells": [cell for each in done for cell in cells(each)]})
