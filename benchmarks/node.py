@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives through shared memory within a node, compared with the native ones.
+
+A program (benchmarks/mpi/node.cpp) calls each collective with the root fixed, with the root rotating and
+between barriers; native calls and Convene's take turns in every repetition, and the one-way time of a cache
+line between two ranks is measured before each. Sizes are of the block in allgather, else of the vector.
+Every program is started several times. The ratio of a cell is the median of the starts' ratios of minima:
+other processes on the machine only add time. Writes JSON and a table.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from convene.base import console, parsing, paths
+from convene.base.text import bytes_text
+from rich.progress import Progress
+
+from benchmarks import common
+
+FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("abi", "mpiexec")}
+ALGORITHMS = {
+    "allgather": ["shared"],
+    "allreduce": ["in_situ"],
+    "barrier": ["shared"],
+    "bcast": ["shared;segments=1", "shared"],
+    "reduce": ["shared;segments=1", "shared", "in_situ"],
+}
+SHORT = {"starts": 1, "repetitions": 5, "sizes": "8,4KiB,256KiB", "batch": 500.0}
+
+
+@dataclass(frozen=True)
+class Program:
+    stack: str
+    procs: int
+    collective: str
+    algorithm: str
+
+
+def command(program: Program, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    folder, launcher = FOLDERS[program.stack]
+    own = {
+        "CONVENE_USE": f"{program.collective}={program.algorithm}",
+        "LD_PRELOAD": str(paths.preload_library(folder)),
+    }
+    words = [str(common.ROOT / ".stacks" / program.stack / "bin" / launcher), "-n", str(program.procs)]
+    if program.stack == "openmpi5":
+        words += [word for name, value in own.items() for word in ("-x", f"{name}={value}")]
+    else:
+        words += [word for name, value in own.items() for word in ("-genv", name, value)]
+    sizes = parsing.parse_sizes(options.sizes) if program.collective != "barrier" else [0]
+    words += [
+        str(common.built(f"benchmarks/{folder}/node")),
+        program.collective,
+        ",".join(map(str, sizes)),
+        str(options.repetitions),
+        str(options.batch * 1e-6),
+    ]
+    library = {"LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / program.stack / "lib")}
+    return words, {**os.environ, **library}
+
+
+def run(program: Program, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """By size and method: seconds of a call by repetition (see the program)."""
+    words, environment = command(program, options)
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=False, timeout=600)
+    if done.returncode != 0:
+        raise RuntimeError(f"{program}: status {done.returncode}")
+    found: list[dict[str, Any]] = json.loads(done.stdout[done.stdout.index("[") :])
+    return found
+
+
+def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
+    """A cell, of its starts."""
+    native, own = ([min(one[table]) for one in starts] for table in ("native", "program"))
+    line = np.concatenate([one["line"] for one in starts])
+    return {
+        **vars(program),
+        "bytes": starts[0]["bytes"],
+        "method": starts[0]["method"],
+        "ratio": float(np.median(np.divide(own, native))),
+        "native_us": float(np.median(native)) * 1e6,
+        "convene_us": float(np.median(own)) * 1e6,
+        "line_ns": [float(each) * 1e9 for each in np.percentile(line, [10, 50, 90])],
+    }
+
+
+def best_of(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The fastest algorithm of each cell."""
+    best: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for one in rows:
+        cell = (one["stack"], one["procs"], one["collective"], one["bytes"], one["method"])
+        if cell not in best or one["ratio"] < best[cell]["ratio"]:
+            best[cell] = one
+    return list(best.values())
+
+
+def geometric_mean(rows: list[dict[str, Any]]) -> float:
+    return float(np.exp(np.mean([np.log(one["ratio"]) for one in rows])))
+
+
+def markdown(rows: list[dict[str, Any]], about: str) -> str:
+    lines = [
+        about,
+        "",
+        "| MPI | ranks | collective | algorithm | bytes | method | ratio | native | Convene | line |",
+        "|---|---:|---|---|---:|---|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {one['stack']} | {one['procs']} | {one['collective']} | `{one['algorithm']}` "
+        f"| {bytes_text(one['bytes'])} | {one['method']} | {one['ratio']:.2f} | {one['native_us']:.2f} µs "
+        f"| {one['convene_us']:.2f} µs | {one['line_ns'][1]:.0f} ns |"
+        for one in rows
+    ]
+    lines += ["", "Geometric means, with the fastest algorithm of each cell:", ""]
+    best = best_of(rows)
+    for stack, procs in dict.fromkeys((one["stack"], one["procs"]) for one in best):
+        here = [one for one in best if (one["stack"], one["procs"]) == (stack, procs)]
+        each = ", ".join(
+            f"{name} {geometric_mean([one for one in here if one['collective'] == name]):.2f}"
+            for name in dict.fromkeys(one["collective"] for one in here)
+        )
+        lines.append(f"- {stack}, {procs} ranks: {geometric_mean(here):.2f} ({each}).")
+    return "\n".join(lines) + "\n"
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = common.parser(__doc__)
+    parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
+    parser.add_argument("--procs", default="2", help="numbers of ranks (default: %(default)s)")
+    parser.add_argument("--collectives", default=",".join(ALGORITHMS), help="default: %(default)s")
+    parser.add_argument("--sizes", default="8:1MiB:4", help="bytes (default: %(default)s)")
+    parser.add_argument("--starts", type=int, default=5, help="of each program (default: %(default)s)")
+    parser.add_argument("--repetitions", type=int, default=21, help="in each start (default: %(default)s)")
+    parser.add_argument("--batch", type=float, default=1000, help="microseconds (default: %(default)s)")
+    parser.add_argument("--short", action="store_true", help="one start and three sizes, for development")
+    options = parser.parse_args()
+    if options.short:
+        vars(options).update(SHORT)
+    return options
+
+
+def main() -> None:
+    options = parse_arguments()
+    programs = [
+        Program(stack, int(procs), collective, algorithm)
+        for stack in options.stacks.split(",")
+        for procs in options.procs.split(",")
+        for collective in options.collectives.split(",")
+        for algorithm in ALGORITHMS[collective]
+    ]
+    measured: dict[Program, list[list[dict[str, Any]]]] = {program: [] for program in programs}
+    load = [os.getloadavg()[0]]
+    output = console.make(error=True)
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as progress:
+        task = progress.add_task("measuring", total=len(programs) * options.starts)
+        for program in programs * options.starts:
+            measured[program].append(run(program, options))
+            progress.advance(task)
+    load.append(os.getloadavg()[0])
+    rows = [
+        row(program, list(cells))
+        for program, starts in measured.items()
+        for cells in zip(*starts, strict=True)
+    ]
+    about = (
+        f"{options.starts} starts of {options.repetitions} repetitions, batches of {options.batch:g} µs; "
+        "ratio to native; load of the machine before and after: "
+        f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks."
+    )
+    common.keep(options, "node", {"about": about, "rows": rows})
+
+
+def as_text(result: dict[str, Any]) -> str:
+    return markdown(result["rows"], result["about"])
+
+
+REPORT = common.Report(as_text)
+
+
+if __name__ == "__main__":
+    common.run(main)
