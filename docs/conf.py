@@ -19,6 +19,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["ext", "requirements.txt"]
 nitpicky = True
+smartquotes_action = "qe"  # the two hyphens of an option stay
 
 html_theme = "furo"
 html_title = f"Convene {version}"
