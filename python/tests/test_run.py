@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 from convene import _core
 from convene.base import paths
+from convene.run import report
+from convene.run.profiles import Profiles, Row
+from convene.run.report import Run
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
@@ -95,7 +98,17 @@ def test_json_and_native(
     done = convene("run", "--json", "--stack", "openmpi", "--", make_launcher(OPEN_MPI), "-n", 1, program)
     received = json.loads(done.out.split("\n", 1)[1])
     assert received["rows"][0]["algorithm"] == "native"
-    assert any("convene tune allgather -n" in sentence for sentence in received["messages"])
+    share = 100 * received["rows"][0]["seconds_mean"] / received["seconds"]
+    hints = [sentence for sentence in received["messages"] if "convene advise" in sentence]
+    assert len(hints) == (share >= 0.5)  # there is nothing to gain in less time
+    assert all(f"{share:.2g} % of the run's time" in sentence for sentence in hints)
+
+
+@pytest.mark.parametrize(("seconds", "hints"), [(0.1, 1), (10.0, 0)])
+def test_a_hint_only_where_collectives_take_time(seconds: float, hints: int) -> None:
+    row = Row("allgather", "native", "default", 1, 1, calls_of_ranks=1, seconds_by_rank={0: 0.02})
+    done = Run(["app"], "", "", "openmpi", 0, seconds, Profiles([row], ranks=1, procs=1))
+    assert sum("convene advise" in sentence for sentence in report.remarks(done)) == hints
 
 
 @pytest.mark.usefixtures("libraries")

@@ -115,8 +115,8 @@ def has_layout(run: MeasuredRun, site: CallSite) -> bool:
 
 
 def least_seconds(site: CallSite) -> float:
-    """The time that the shortest possible measurement takes."""
-    contenders, steps = MODELLED + 1, 1 + len(methods(site))
+    """The time that a short measurement takes, if candidates take half of native's time in the mean."""
+    contenders, steps = 1 + MODELLED / 2, 1 + len(methods(site))
     late = min(site.imbalance, sites.LATEST) if AS_ARRIVED in methods(site) else 0.0
     per_call = site.per_call + late
     return steps * (START + judge.LEAST_REPETITIONS * contenders * len(site.sizes) * per_call)

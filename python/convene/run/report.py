@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from convene.trace.lateness import Summary
 
 MOST_ROWS = 40  # of a table on the terminal
+LEAST_SHARE = 0.005  # of the run: less time in collectives is not worth a hint
 FORMATS = (".json", ".html")
 
 
@@ -111,10 +112,10 @@ def remarks(run: Run) -> list[str]:
         )
     elif not profiles.rows:
         said.append(f"the program made no calls that Convene intercepts ({known})")
-    elif profiles.is_all_native:
+    elif profiles.is_all_native and share_of_collectives(run) >= LEAST_SHARE:
         said.append(
-            f"every call ran a native algorithm; convene tune {slowest(profiles)} -n {profiles.procs} "
-            "measures whether another one is faster here"
+            f"every call ran a native algorithm, {100 * share_of_collectives(run):.2g} % of the run's time; "
+            "convene advise -- PROGRAM measures what other algorithms would gain"
         )
     return said + crowd(profiles)
 
@@ -128,9 +129,9 @@ def crowd(profiles: Profiles) -> list[str]:
     return [f"{profiles.procs} ranks share {cores} cores: times include waiting for a core"]
 
 
-def slowest(profiles: Profiles) -> str:
-    """The collective that took longest."""
-    return max(profiles.rows, key=lambda row: row.seconds_mean).collective
+def share_of_collectives(run: Run) -> float:
+    """The part of the run's time that the ranks that call collectives spend there."""
+    return sum(row.seconds_mean for row in run.profiles.rows) / max(run.seconds, 1e-9)
 
 
 def check_path(path: Path) -> None:
