@@ -302,7 +302,7 @@ TREE_TRAPS = {
     ),
     "total of reduce": (
         tree("reduce", {"total_msg_size<=64": REDUCE, "total_msg_size=any": REDUCE}),
-        "fails: reduce has no total_msg_size",
+        "unit: total_msg_size of reduce is the bytes of a vector or block * ranks",
     ),
     "2 GiB": (
         tree(intra={"total_msg_size<=4294967296": RING, "total_msg_size=any": RING}),

@@ -35,9 +35,9 @@ Rank read_rank(const FieldReader& reader, const JsonValue& item, std::string_vie
 }
 
 WisdomEntry read_entry(FieldReader& reader, const JsonValue& item) {
-  constexpr std::string_view known[] = {"mpi",   "cpu",   "cores",          "network",      "collective",
-                                        "procs", "nodes", "ranks_per_node", "shares_cores", "bytes",
-                                        "use",   "ratio", "upper",          "measured",     "evidence"};
+  constexpr std::string_view known[] = {
+      "mpi",          "cpu",   "cores", "network", "collective", "procs",    "nodes",    "ranks_per_node",
+      "shares_cores", "bytes", "use",   "ratio",   "upper",      "measured", "evidence", "native_algorithm"};
   reader.begin_item(item, known);
   WisdomEntry entry;
   entry.place = {.mpi = reader.read_text(item, "mpi", "Open MPI 4.1.4"),
@@ -51,6 +51,11 @@ WisdomEntry read_entry(FieldReader& reader, const JsonValue& item) {
   entry.shares_cores = reader.read_flag(item, "shares_cores");
   entry.bytes = reader.read_bounds(item, "bytes", Unit::bytes);
   entry.use = reader.read_use(item, entry.collective);
+  if (const JsonValue* native = item.find("native_algorithm")) {
+    entry.native_algorithm = reader.read_text(item, "native_algorithm", "ring");
+    if (entry.native_algorithm.empty() || !entry.use.algorithm->is_native())
+      reader.fail(native->line, reader.field("native_algorithm") + " needs a name, and \"use\": \"native\"");
+  }
   entry.ratio = reader.read_positive(item, "ratio", "0.42");
   entry.upper = reader.read_positive(item, "upper", "0.45");
   entry.measured = reader.read_text(item, "measured", "2026-11-26");

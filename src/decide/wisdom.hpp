@@ -9,9 +9,10 @@
 //                 "measured": "2026-11-26", "evidence": {…}}]}
 //
 // "mpi", "cpu", "cores" and, on several nodes, "network" are the machine of the measurement: an entry holds
-// there only. "bytes" are those of a block, as in rules. "ratio" is the algorithm's time over that of native,
-// the worst of all methods of measuring; "upper" is the upper end of its 95 % interval. "evidence" is for
-// people. What no entry covers stays native.
+// there only. An entry with "native_algorithm": "ring" and "use": "native" was measured with that algorithm
+// of the MPI: it serves exports of rules, and the library skips it. "bytes" are those of a block, as in
+// rules. "ratio" is the algorithm's time over that of native, the worst of all methods of measuring; "upper"
+// is the upper end of its 95 % interval. "evidence" is for people. What no entry covers stays native.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,9 @@ struct WisdomEntry {
   bool shares_cores = false;                      ///< more ranks than cores on a node
   Bounds bytes;                                   ///< per block
   Spec use;
-  double ratio = 1, upper = 1;  ///< time over native's; upper end of its interval
-  std::string measured;         ///< a date
+  std::string native_algorithm = "";  ///< of the MPI, by its own name; empty: `use` is what was measured
+  double ratio = 1, upper = 1;        ///< time over native's; upper end of its interval
+  std::string measured;               ///< a date
 
   bool covers(const CallContext& context) const;
   bool is_of(const MachineKey& here) const;

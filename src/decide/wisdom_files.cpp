@@ -74,8 +74,11 @@ void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntr
   try {
     const std::vector<WisdomEntry> all = parse_wisdom(read_whole_file(file.path, "wisdom file"), file.path);
     std::size_t kept = 0;
-    for (const WisdomEntry& each : all)
-      if (each.is_of(here)) ++kept, entries.push_back(each);
+    for (const WisdomEntry& each : all) {
+      if (!each.is_of(here)) continue;
+      ++kept;
+      if (each.native_algorithm.empty()) entries.push_back(each);  // others need a setting of the MPI
+    }
     if (kept < all.size())
       refusals.push_back(std::to_string(all.size() - kept) + " of " + std::to_string(all.size()) +
                          " entries of " + file.path +

@@ -61,6 +61,17 @@ TEST_F(WisdomFiles, AreTheUsersAndTheSites) {
   EXPECT_THAT(read_wisdom({{path("absent")}}, {}).refusals, IsEmpty());
 }
 
+TEST_F(WisdomFiles, OfNativeAlgorithmsAreSkipped) {
+  const std::string name = path("native");
+  std::ofstream(name) << R"({"convene_wisdom": 1, "entries": [{"mpi": "MPICH 5.0.2", "cpu": "A", "cores": 2,
+    "collective": "bcast", "procs": 2, "nodes": 1, "ranks_per_node": 2, "use": "native", "ratio": 0.5,
+    "native_algorithm": "MPIR_Bcast_intra_tree", "upper": 0.6, "measured": "2026-11-26"}]})";
+  chmod(name.c_str(), 0644);
+  const FoundWisdom found = read(name);
+  EXPECT_TRUE(found.wisdom.is_empty());
+  EXPECT_THAT(found.refusals, IsEmpty());
+}
+
 TEST_F(WisdomFiles, OfAnotherPlaceAreRefused) {
   const FoundWisdom found = read(write("a", "MPICH 4.0.2"));
   EXPECT_TRUE(found.wisdom.is_empty());

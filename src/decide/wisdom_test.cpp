@@ -63,6 +63,14 @@ TEST(Wisdom, ReadsEveryField) {
   EXPECT_DOUBLE_EQ(read.upper, 0.45);
 }
 
+TEST(Wisdom, ReadsTheNameOfANativeAlgorithm) {
+  const std::string end = R"(, "ratio": 0.42, "upper": 0.45, "measured": "2026-11-26")";
+  const auto read = parse_wisdom(file_with(R"("native_algorithm": "ring", "use": "native")" + end), "w.json");
+  EXPECT_EQ(read.front().native_algorithm, "ring");
+  EXPECT_EQ(error_of(file_with(R"("native_algorithm": "ring", "use": "ring")" + end)),
+            "w.json:3: \"native_algorithm\" of entry 1 needs a name, and \"use\": \"native\"");
+}
+
 TEST(Wisdom, NamesWhatIsWrongAndWhere) {
   EXPECT_EQ(
       error_of("[]"),

@@ -68,7 +68,7 @@ bool is_same_case(const WisdomEntry& a, const WisdomEntry& b) {
 std::vector<Bounds> rest_of(const WisdomEntry& old, std::span<const LearnedEntry> learned) {
   std::vector<Bounds> rest = {old.bytes};
   for (const LearnedEntry& each : learned) {
-    if (!is_same_case(old, each.entry)) continue;
+    if (!old.native_algorithm.empty() || !is_same_case(old, each.entry)) continue;
     std::vector<Bounds> left;
     for (const Bounds& part : rest) {
       const Bounds& taken = each.entry.bytes;

@@ -88,6 +88,13 @@ TEST(WisdomUpdate, KeepsOtherCommunicatorsAndEvidence) {
               HasSubstr(R"("evidence": {"how": "learned", "ratio": 0.5000, "calls": 512, "pairs": 16})"));
 }
 
+TEST(WisdomUpdate, KeepsNativeAlgorithms) {
+  std::string old = tuned(1, 64);
+  const std::string use = R"("use": "bruck")";
+  old.replace(old.find(use), use.size(), R"("use": "native", "native_algorithm": "bruck")");
+  EXPECT_THAT(choices(merged(old, {learned(8)})), testing::ElementsAre("1-64 native", "8-8 ring"));
+}
+
 TEST(WisdomUpdate, LaterVerdictsReplaceEarlierOnes) {
   EXPECT_THAT(choices(merged("", {learned(8), learned(16), learned(8, "native", 1)})),
               testing::ElementsAre("16-16 ring", "8-8 native"));

@@ -30,6 +30,16 @@ BLOCKING = (
 )
 COLLECTIVES = (*BLOCKING, *(f"i{name}" for name in BLOCKING))
 AVERAGE = ("allreduce", "bcast", "reduce", "alltoall")  # and their non-blocking forms
+TOTALS = (
+    "allgather",
+    "allgatherv",
+    "alltoallv",
+    "alltoallw",
+    "gather",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scatter",
+)
 RELEASE_GATHER = ("allreduce", "barrier", "bcast", "reduce")
 MOST = 2**31 - 1
 NUMBERED = re.compile(r"(comm_size|comm_avg_ppn|count|avg_msg_size|total_msg_size)(<=|<)(\d+)")
@@ -142,8 +152,14 @@ def check_size(line: int, kind: str, number: int, way: Way, report: Report) -> N
     takes_average = way.blocking in AVERAGE
     if kind == "avg_msg_size" and not takes_average:
         report.add(line, FAILS, f"{way.collective} has no avg_msg_size, and MPICH aborts; use total_msg_size")
+    elif kind == "total_msg_size" and way.blocking not in (*AVERAGE, *TOTALS):
+        report.add(line, FAILS, f"{way.collective} has no total_msg_size, and MPICH aborts")
     elif kind == "total_msg_size" and takes_average:
-        report.add(line, FAILS, f"{way.collective} has no total_msg_size, and MPICH aborts; use avg_msg_size")
+        report.add(
+            line,
+            UNIT,
+            f"total_msg_size of {way.collective} is the bytes of a vector or block * ranks; use avg_msg_size",
+        )
     elif kind == "total_msg_size" and way.blocking in ("gather", "scatter"):
         note = f"total_msg_size of {way.collective} is count * ranks, without the size of the datatype"
         if note not in report.notes:

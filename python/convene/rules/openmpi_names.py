@@ -43,9 +43,12 @@ TWO_PROC = "two_proc"
 
 # What the size of a rule is compared with.
 UNITS = {
-    **dict.fromkeys(("allgather", "alltoall", "gather", "reduce_scatter_block"), "datatype * count * ranks"),
-    **dict.fromkeys(("allgatherv", "reduce_scatter"), "datatype * sum of the counts"),
-    **dict.fromkeys(("allreduce", "bcast", "reduce", "scatter"), "datatype * count"),
+    **dict.fromkeys(
+        ("allgather", "alltoall", "gather", "reduce_scatter_block", "scatter"), "datatype * count * ranks"
+    ),
+    "allgatherv": "datatype * mean count",
+    "reduce_scatter": "datatype * sum of the counts",
+    **dict.fromkeys(("allreduce", "bcast", "reduce"), "datatype * count"),
     **dict.fromkeys(("scan", "exscan"), "datatype * ranks, whatever the count"),
     **dict.fromkeys(("barrier", "alltoallv"), "always 0"),
 }

@@ -33,6 +33,7 @@ class Entry(TypedDict):
     shares_cores: bool
     bytes: list[int]
     use: str
+    native_algorithm: NotRequired[str]  # of the MPI; `use` is then native
     ratio: float
     upper: float
     measured: str
@@ -88,8 +89,10 @@ def text_of(entries: list[Entry]) -> str:
 
 
 def is_same_case(left: Entry, right: Entry) -> bool:
-    """True if two entries have the same machine, MPI and communicators."""
-    return all(left[name] == right[name] for name in (*PLACE, *LAYOUT))  # type: ignore[literal-required]
+    """True if two entries have the same machine, MPI and communicators, and are for the same reader: those
+    of native algorithms are for exports only."""
+    same = all(left[name] == right[name] for name in (*PLACE, *LAYOUT))  # type: ignore[literal-required]
+    return same and ("native_algorithm" in left) == ("native_algorithm" in right)
 
 
 def overlaps(left: Entry, right: Entry) -> bool:

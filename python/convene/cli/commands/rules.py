@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene rules: rules files of MPI libraries."""
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from convene._core import RequestError
 from convene.base import console, jsons
-from convene.cli.options import Json, complete
-from convene.rules import checking
+from convene.cli.options import Json, check_output, check_word, complete
+from convene.rules import checking, exporting
 from convene.rules.findings import Report
+from convene.tune import wisdom_files
 
-GROUP_HELP = """Checks rules files: which algorithm an MPI library runs for which call.
+GROUP_HELP = """Checks and writes rules files of MPIs, for runs without Convene.
 
 [bold]Examples[/bold]
 
   convene rules check tuned.conf
 
-  convene rules check --for openmpi-4 tuned.conf
+  convene rules export --to openmpi-4 -o tuned.conf
 """
 
 CHECK_HELP = """Checks a rules file, and reports what the MPI does with it that its author did not mean.
@@ -38,6 +41,24 @@ reach (applies to more calls than it names). Exit status: 0 no findings, 1 findi
   convene rules check --for openmpi-4 tuned.conf
 
   convene rules check coll_tuning.json --json
+"""
+
+EXPORT_HELP = """Writes the native algorithms of wisdom as rules of an MPI, for runs without Convene.
+
+Choices that need Convene, or that the rules cannot express, are listed with the reason. The variables \
+that switch the rules on are printed. Wisdom names native algorithms in the field native_algorithm; convene \
+tune does not measure them yet.
+
+For MPICH, branches are put into the selection tree of your own library. Rules for Open MPI 4.1 and 5.0 and \
+for MPICH were run with these MPIs; those for Open MPI 6, han, Intel MPI and UCC were only parsed.
+
+[bold]Examples[/bold]
+
+  convene rules export --to openmpi-4 -o tuned.conf
+
+  convene rules export --to mpich --library /opt/mpich/lib/libmpi.so.12 -o tree.json
+
+  convene rules export --to intel --wisdom site.json -o adjust.sh
 """
 
 group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
@@ -85,6 +106,63 @@ def check(
             console.say(f"note: {note}")
     if found:
         raise typer.Exit(1)
+
+
+@group.command("export", help=EXPORT_HELP)
+def export(
+    target: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="|".join(exporting.TARGETS),
+            help="MPI, or component, whose rules are written.",
+            autocompletion=complete(exporting.TARGETS),
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write here. Default: standard output."),
+    ] = None,
+    wisdom: Annotated[
+        Path | None,
+        typer.Option(
+            "--wisdom", metavar="FILE", help="Wisdom file. Default: the files that the library reads."
+        ),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option("--mpi", metavar="NAME", help="Wisdom of this MPI only, as in 'Open MPI 4.1.4'."),
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Wisdom of communicators on this number of nodes only.")
+    ] = None,
+    library: Annotated[
+        Path | None,
+        typer.Option("--library", metavar="FILE", help="With --to mpich: libmpi.so.12 of that MPICH."),
+    ] = None,
+) -> None:
+    check_word("--to", target, exporting.TARGETS)
+    if library and target != "mpich":
+        raise RequestError("--library is for --to mpich only; leave it out")
+    check_output("-o", output, "")
+    if wisdom and not wisdom.is_file():
+        raise RequestError(f"wisdom file {wisdom} not found")
+    paths = [wisdom] if wisdom else wisdom_files.search_path()
+    entries = [entry for path in paths for entry in wisdom_files.read(path)]
+    done = exporting.export(entries, target, output, exporting.Selected(mpi, nodes), library)
+    if output:
+        console.write_file(output, done.text)
+        console.say(f"wrote {done.count} choices for {done.mpi} to {output}")
+    else:
+        print(done.text, end="")
+    say = console.say if output else console.complain
+    for name, value in done.environment.items():
+        line = f"export {name}={shlex.quote(value)}"
+        print(line) if output else console.complain(line)
+    for each in done.left:
+        say(f"not exported: {each.what}: {each.reason}")
+    for note in done.notes:
+        say(f"note: {note}")
 
 
 def register(app: typer.Typer) -> None:
