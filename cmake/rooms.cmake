@@ -16,13 +16,22 @@ else()
   target_link_libraries(convene_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
-# What every C++ source of this project is compiled with.
+# What every C++ source of this project is compiled with. In united sources a local name hides those of other sources'
+# unnamed namespaces, and no other source can see a type of one.
+set(separate_warnings $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+# Warnings of the optimizer depend on what it inlines: they are no errors there.
+set(united_warnings -Wno-subobject-linkage)
+foreach(warning IN ITEMS array-bounds free-nonheap-object maybe-uninitialized restrict stringop-overflow stringop-overread)
+  list(APPEND united_warnings -Wno-error=${warning})
+endforeach()
+set(united_warnings "$<$<AND:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<CXX_COMPILER_ID:GNU>>:${united_warnings}>")
 add_library(convene_settings INTERFACE)
 target_include_directories(convene_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(convene_settings INTERFACE CONVENE_VERSION="${PROJECT_VERSION}")
 target_compile_options(
   convene_settings
-  INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers>
+  INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic ${separate_warnings} ${united_warnings}
+            -Wno-missing-field-initializers>
             $<$<BOOL:${CONVENE_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
 target_link_libraries(convene_settings INTERFACE convene_fmt nlohmann_json::nlohmann_json)
 if(CONVENE_SANITIZE)
@@ -75,6 +84,7 @@ function(convene_add_room room target settings)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC ${settings} ${links})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVENE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${settings} ${links})

@@ -246,7 +246,7 @@ std::uint64_t Pattern::period() const {
 }
 
 std::string Pattern::text() const {
-  const std::string name(pattern_kinds()[static_cast<std::size_t>(kind_)].name);
+  std::string name(pattern_kinds()[static_cast<std::size_t>(kind_)].name);
   switch (kind_) {
     case Kind::none:
       return name;

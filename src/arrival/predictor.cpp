@@ -10,7 +10,7 @@
 namespace convene::arrival {
 namespace {
 
-void require(bool holds, const char* what) {
+void require_valid(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
@@ -35,7 +35,7 @@ class LastValue : public Predictor {
 class MovingAverage : public Predictor {
  public:
   explicit MovingAverage(std::size_t window) : history_(window) {
-    require(window > 0, "a moving average of nothing");
+    require_valid(window > 0, "a moving average of nothing");
   }
   std::string_view name() const override { return "moving average"; }
   std::optional<double> predict() const override {
@@ -50,8 +50,8 @@ class MovingAverage : public Predictor {
 class ExponentialAverage : public Predictor {
  public:
   explicit ExponentialAverage(double weight) : weight_(weight) {
-    require(weight > 0 && weight <= 1,
-            "an exponential average with a weight that is not above 0 and at most 1");
+    require_valid(weight > 0 && weight <= 1,
+                  "an exponential average with a weight that is not above 0 and at most 1");
   }
   std::string_view name() const override { return "exponential average"; }
   std::optional<double> predict() const override { return mean_; }
@@ -65,7 +65,7 @@ class ExponentialAverage : public Predictor {
 class Seasonal : public Predictor {
  public:
   explicit Seasonal(std::size_t longest) : longest_(longest), history_(2 * longest) {
-    require(longest >= 2, "a season of less than two calls");
+    require_valid(longest >= 2, "a season of less than two calls");
   }
   std::string_view name() const override { return "seasonal"; }
   std::optional<double> predict() const override {
@@ -112,8 +112,8 @@ class Seasonal : public Predictor {
 class Autoregressive : public Predictor {
  public:
   Autoregressive(std::size_t order, std::size_t window) : order_(order), history_(window) {
-    require(order > 0 && window > 2 * order,
-            "an autoregressive model with no order, or a window of less than two orders");
+    require_valid(order > 0 && window > 2 * order,
+                  "an autoregressive model with no order, or a window of less than two orders");
   }
   std::string_view name() const override { return "autoregressive"; }
 
@@ -155,7 +155,7 @@ double History::mean() const {
 }
 
 void Predictor::observe(double value) {
-  require(std::isfinite(value), "a value that is not a finite number");
+  require_valid(std::isfinite(value), "a value that is not a finite number");
   add(value);
 }
 
@@ -207,7 +207,7 @@ BestPredictor::BestPredictor(PredictorList predictors) {
 }
 
 void BestPredictor::observe(double value) {
-  require(std::isfinite(value), "a value that is not a finite number");
+  require_valid(std::isfinite(value), "a value that is not a finite number");
   if (const auto said = predict()) average(error_, std::abs(*said - value), judgement_weight);
   for (Candidate& candidate : candidates_) {
     if (const auto said = candidate.predictor->predict())
@@ -270,8 +270,8 @@ double SiteForecast::delay() const {
 }
 
 void Progress::edge(double fraction, double now) {
-  require(fraction > 0 && fraction <= 1, "progress that is not above 0 and at most 1");
-  require(std::isfinite(now) && now >= start_, "progress before its phase began");
+  require_valid(fraction > 0 && fraction <= 1, "progress that is not above 0 and at most 1");
+  require_valid(std::isfinite(now) && now >= start_, "progress before its phase began");
   end_ = start_ + (now - start_) / fraction;
 }
 

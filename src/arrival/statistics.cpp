@@ -10,20 +10,20 @@
 namespace convene::arrival {
 namespace {
 
-void require(bool holds, const char* what) {
+void require_times(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
 void require_times(std::span<const double> times) {
-  require(!times.empty(), "times of no rank");
-  require(std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time); }),
-          "a time that is not a finite number");
+  require_times(!times.empty(), "times of no rank");
+  require_times(std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time); }),
+                "a time that is not a finite number");
 }
 
 void require_calls(std::span<const double> arrivals, std::span<const double> exits) {
   require_times(arrivals);
   require_times(exits);
-  require(arrivals.size() == exits.size(), "arrivals and exits of different numbers of ranks");
+  require_times(arrivals.size() == exits.size(), "arrivals and exits of different numbers of ranks");
 }
 
 double least(std::span<const double> times) { return *std::min_element(times.begin(), times.end()); }
@@ -37,7 +37,7 @@ double imbalance(std::span<const double> arrivals) {
 }
 
 bool is_imbalanced(std::span<const double> arrivals, double message) {
-  require(message > 0 && std::isfinite(message), "a message that takes no time");
+  require_times(message > 0 && std::isfinite(message), "a message that takes no time");
   return imbalance(arrivals) / message >= 1;
 }
 
@@ -68,17 +68,17 @@ double absorption(double balanced_run_time, double run_time, double imbalance) {
 }
 
 double normalised_absorption(double balanced_run_time, double run_time, double imbalance) {
-  require(balanced_run_time > 0, "a balanced run that takes no time");
+  require_times(balanced_run_time > 0, "a balanced run that takes no time");
   return absorption(balanced_run_time, run_time, imbalance) / balanced_run_time;
 }
 
 double normalised_imbalance(double balanced_run_time, double imbalance) {
-  require(balanced_run_time > 0, "a balanced run that takes no time");
+  require_times(balanced_run_time > 0, "a balanced run that takes no time");
   return imbalance / balanced_run_time;
 }
 
 std::vector<std::int32_t> to_ticks(std::span<const Nanoseconds> arrivals, Nanoseconds round) {
-  require(round > 0, "a round that takes no time");
+  require_times(round > 0, "a round that takes no time");
   std::vector<std::int32_t> result;
   if (arrivals.empty()) return result;
   const auto first = static_cast<std::uint64_t>(*std::min_element(arrivals.begin(), arrivals.end()));

@@ -54,7 +54,7 @@ class EventList {
     shrink(static_cast<std::size_t>(std::copy(begin() + events, end(), begin()) - begin()));
   }
   void clear() { size_ = 0; }
-  void swap(EventList& other) { std::swap(*this, other); }
+  void swap(EventList& other) noexcept { std::swap(*this, other); }
 
  private:
   [[gnu::noinline]] void grow() {

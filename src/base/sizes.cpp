@@ -26,7 +26,7 @@ int shift_of(std::string_view unit) {
   return is_unit && prefix != std::string_view::npos ? static_cast<int>(10 * (prefix + 1)) : -1;
 }
 
-[[noreturn]] void fail(std::string_view text, const std::string& why) {
+[[noreturn]] void fail_as_size(std::string_view text, const std::string& why) {
   throw Error(in_quotes(text) + " is not a size" + why + "; give bytes as in 8, 4KiB or 1MiB");
 }
 
@@ -61,18 +61,18 @@ std::uint64_t parse_size(std::string_view text) {
   const auto digits = std::min(number_and_unit.find_first_not_of("0123456789."), number_and_unit.size());
   const std::string_view unit = trimmed(number_and_unit.substr(digits));
   const int shift = shift_of(unit);
-  if (digits == 0) fail(text, "");
-  if (shift < 0) fail(text, ": unknown unit " + in_quotes(unit));
+  if (digits == 0) fail_as_size(text, "");
+  if (shift < 0) fail_as_size(text, ": unknown unit " + in_quotes(unit));
   const auto point = std::min(number_and_unit.find('.'), digits);
   const std::string_view decimals = number_and_unit.substr(point, digits - point);
-  if (decimals.size() == 1 || point == 0 || decimals.rfind('.') != decimals.find('.')) fail(text, "");
-  if (!decimals.empty() && shift == 0) fail(text, ": bytes have no decimals");
-  if (decimals.size() > 1 + most_decimals) fail(text, ": more than 6 decimals");
+  if (decimals.size() == 1 || point == 0 || decimals.rfind('.') != decimals.find('.')) fail_as_size(text, "");
+  if (!decimals.empty() && shift == 0) fail_as_size(text, ": bytes have no decimals");
+  if (decimals.size() > 1 + most_decimals) fail_as_size(text, ": more than 6 decimals");
   const auto number = parse_whole(number_and_unit.substr(0, point));
-  if (!number || *number > largest >> shift) fail(text, ": it is too large");
+  if (!number || *number > largest >> shift) fail_as_size(text, ": it is too large");
   const std::uint64_t size =
       (*number << shift) + (decimals.empty() ? 0 : part_of_unit(decimals.substr(1), shift));
-  if (size > largest) fail(text, ": it is too large");
+  if (size > largest) fail_as_size(text, ": it is too large");
   return size;
 }
 
@@ -91,8 +91,8 @@ SizeRange parse_size_range(std::string_view text) {
 std::string format_size(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   unsigned power = 1;
-  while (power < prefixes.size() && in_parts(bytes, power, 10) >= 1024 * 10) ++power;
-  const bool is_short = in_parts(bytes, power, 100) < 10 * 100;
+  while (power < prefixes.size() && in_parts(bytes, power, 10) >= std::uint64_t{1024} * 10) ++power;
+  const bool is_short = in_parts(bytes, power, 100) < 1000;
   const std::uint64_t scale = is_short ? 100 : 10;
   const std::uint64_t parts = in_parts(bytes, power, scale);
   std::string decimals = std::to_string(scale + parts % scale).substr(1);

@@ -19,7 +19,7 @@ To translated(const char* function, From from) {
     return reinterpret_cast<To (*)(From)>(convene::capi::mpi_symbol(function))(from);
 }
 
-MPI_Comm comm_of(int index) { return translated<MPI_Comm>(stack::comm_from_fortran, index); }
+MPI_Comm comm_of_index(int index) { return translated<MPI_Comm>(stack::comm_from_fortran, index); }
 MPI_Datatype type_of(int index) { return translated<MPI_Datatype>(stack::type_from_fortran, index); }
 MPI_Op op_of(int index) { return translated<MPI_Op>(stack::op_from_fortran, index); }
 
@@ -28,7 +28,7 @@ MPI_Op op_of(int index) { return translated<MPI_Op>(stack::op_from_fortran, inde
 CONVENE_API int convene_fortran_use(int comm, const char* uses) {
   CONVENE_STEP_ASIDE(convene_fortran_use, fortran_use, (comm, uses));
   convene::capi::need_mpi();
-  return convene_use(comm_of(comm), uses);
+  return convene_use(comm_of_index(comm), uses);
 }
 
 CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int procs) {
@@ -36,10 +36,11 @@ CONVENE_API int convene_fortran_expect(int comm, const double* seconds, int proc
   convene::capi::need_mpi();
   return convene::capi::guarded([&] {
     int needed = 0;
-    if (procs > 0 && convene::capi::pmpi.Comm_size(comm_of(comm), &needed) == MPI_SUCCESS && procs != needed)
+    if (procs > 0 && convene::capi::pmpi.Comm_size(comm_of_index(comm), &needed) == MPI_SUCCESS &&
+        procs != needed)
       throw convene::capi::Error("convene_expect received " + std::to_string(procs) + " times for " +
                                  std::to_string(needed) + " ranks; pass one for each rank");
-    return convene_expect(comm_of(comm), procs > 0 ? seconds : nullptr);
+    return convene_expect(comm_of_index(comm), procs > 0 ? seconds : nullptr);
   });
 }
 
@@ -50,7 +51,7 @@ CONVENE_API int convene_fortran_allgather_init(const void* sendbuf, int sendcoun
                      (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, operation));
   convene::capi::need_mpi();
   return convene_allgather_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount, type_of(recvtype),
-                                comm_of(comm), operation);
+                                comm_of_index(comm), operation);
 }
 
 CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcount, int sendtype,
@@ -60,7 +61,7 @@ CONVENE_API int convene_fortran_allgatherv_init(const void* sendbuf, int sendcou
                      (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, operation));
   convene::capi::need_mpi();
   return convene_allgatherv_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts, displs,
-                                 type_of(recvtype), comm_of(comm), operation);
+                                 type_of(recvtype), comm_of_index(comm), operation);
 }
 
 CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, int count, int type, int op,
@@ -68,7 +69,7 @@ CONVENE_API int convene_fortran_reduce_init(const void* sendbuf, void* recvbuf, 
   CONVENE_STEP_ASIDE(convene_fortran_reduce_init, fortran_reduce_init,
                      (sendbuf, recvbuf, count, type, op, root, comm, operation));
   convene::capi::need_mpi();
-  return convene_reduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), root, comm_of(comm),
+  return convene_reduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), root, comm_of_index(comm),
                              operation);
 }
 
@@ -77,7 +78,8 @@ CONVENE_API int convene_fortran_allreduce_init(const void* sendbuf, void* recvbu
   CONVENE_STEP_ASIDE(convene_fortran_allreduce_init, fortran_allreduce_init,
                      (sendbuf, recvbuf, count, type, op, comm, operation));
   convene::capi::need_mpi();
-  return convene_allreduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of(comm), operation);
+  return convene_allreduce_init(sendbuf, recvbuf, count, type_of(type), op_of(op), comm_of_index(comm),
+                                operation);
 }
 
 CONVENE_API int convene_fortran_start(convene_operation operation, int* request) {

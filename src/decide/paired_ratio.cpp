@@ -31,7 +31,8 @@ PairedRatio::Estimate PairedRatio::estimate() const {
 double PairedRatio::Estimate::standard_error() const {
   if (!(square_of_half_width > 0)) return 0;
   double root = 1 + square_of_half_width;  // above the root: it decreases from there
-  for (double next = root; (next = (root + square_of_half_width / root) / 2) < root;) root = next;
+  double next = 0;
+  while ((next = (root + square_of_half_width / root) / 2) < root) root = next;
   return root / errors;
 }
 

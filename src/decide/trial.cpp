@@ -8,7 +8,7 @@ namespace convene::decide {
 namespace {
 
 constexpr std::uint64_t warm_block = 4, full_block = 8;  // calls, of which the first does not count
-constexpr std::int64_t hopeless = 3;                     // times as slow, in the first calls
+constexpr std::int64_t hopeless_ratio = 3;               // times as slow, in the first calls
 constexpr std::uint32_t screening_pairs = 4;
 constexpr double worst_screened = 1.2;  // of native's time: none beyond it is raced
 constexpr double least_gain = 0.03;     // a change must gain more
@@ -282,8 +282,8 @@ void Trial::next_candidate() {
 void Trial::warm(const Figures& incumbent, const Figures& challenger) {
   Alternative& candidate = alternatives_[challenger_];
   budget_.note_set_up(std::exchange(candidate.set_up, 0));
-  const bool is_hopeless = challenger.least > hopeless * std::max<std::int64_t>(incumbent.least, 1) ||
-                           (incumbent.period > 0 && challenger.period > hopeless * incumbent.period);
+  const bool is_hopeless = challenger.least > hopeless_ratio * std::max<std::int64_t>(incumbent.least, 1) ||
+                           (incumbent.period > 0 && challenger.period > hopeless_ratio * incumbent.period);
   if (is_hopeless && !std::exchange(is_second_look_, true)) return;
   is_second_look_ = false;
   if (is_hopeless) {

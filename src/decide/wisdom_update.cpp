@@ -19,7 +19,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   std::string result = "\"";
   for (const char letter : text) {
     constexpr unsigned char first_printable = 0x20;
@@ -38,12 +38,12 @@ std::string quoted(std::string_view text) {
 
 std::string json_text(const JsonValue& value) {
   if (value.kind == Kind::null) return "null";
-  if (value.is_text()) return quoted(value.text);
+  if (value.is_text()) return escaped(value.text);
   if (!value.is_list() && !value.is_object()) return value.text;
   std::string result(value.is_list() ? "[" : "{");
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     if (i > 0) result += ", ";
-    if (value.is_object()) result += quoted(value.keys[i].name) + ": ";
+    if (value.is_object()) result += escaped(value.keys[i].name) + ": ";
     result += json_text(value.items[i]);
   }
   return result + (value.is_list() ? "]" : "}");
@@ -55,7 +55,7 @@ std::string with_bounds(const JsonValue& item, const Bounds& bytes) {
   std::string result = "{\"bytes\": " + list;
   for (std::size_t i = 0; i < item.items.size(); ++i)
     if (item.keys[i].name != "bytes")
-      result += ", " + quoted(item.keys[i].name) + ": " + json_text(item.items[i]);
+      result += ", " + escaped(item.keys[i].name) + ": " + json_text(item.items[i]);
   return result + "}";
 }
 
@@ -93,15 +93,15 @@ std::string decimal(double value) {
 std::string item_text(const LearnedEntry& learned, const std::string& date) {
   const WisdomEntry& entry = learned.entry;
   const auto whole = [](std::uint64_t number) { return std::to_string(number); };
-  return "{\"mpi\": " + quoted(entry.place.mpi) + ", \"cpu\": " + quoted(entry.place.cpu) +
-         ", \"cores\": " + whole(entry.place.cores) + ", \"network\": " + quoted(entry.place.network) +
-         ", \"collective\": " + quoted(name(entry.collective)) + ", \"procs\": " + whole(entry.procs) +
+  return "{\"mpi\": " + escaped(entry.place.mpi) + ", \"cpu\": " + escaped(entry.place.cpu) +
+         ", \"cores\": " + whole(entry.place.cores) + ", \"network\": " + escaped(entry.place.network) +
+         ", \"collective\": " + escaped(name(entry.collective)) + ", \"procs\": " + whole(entry.procs) +
          ", \"nodes\": " + whole(entry.nodes) + ", \"ranks_per_node\": " + whole(entry.ranks_per_node) +
          ", \"shares_cores\": " + (entry.shares_cores ? "true" : "false") + ", \"bytes\": [" +
          whole(entry.bytes.least) + ", " + whole(entry.bytes.most) +
-         "], \"use\": " + quoted(entry.use.algorithm ? spec_text(entry.use) : "native") +
+         "], \"use\": " + escaped(entry.use.algorithm ? spec_text(entry.use) : "native") +
          ", \"ratio\": " + decimal(entry.ratio) + ", \"upper\": " + decimal(entry.upper) +
-         ", \"measured\": " + quoted(date) + ", \"evidence\": {\"how\": " + quoted(learned.how) +
+         ", \"measured\": " + escaped(date) + ", \"evidence\": {\"how\": " + escaped(learned.how) +
          ", \"ratio\": " + decimal(learned.measured_ratio) + ", \"calls\": " + whole(learned.calls) +
          ", \"pairs\": " + whole(learned.pairs) + "}}";
 }

@@ -12,7 +12,7 @@ namespace convene::experiment {
 
 namespace {
 
-constexpr std::uint64_t most_steps = 1u << 24;  // of all ranks together: about half a gigabyte
+constexpr std::uint64_t most_requested_steps = 1u << 24;  // of all ranks together: about half a gigabyte
 
 /// A forecast has one arrival for each rank, and an algorithm that uses it.
 void check_arrivals(const std::vector<std::int32_t>& arrivals, Collective collective, const Spec& spec,
@@ -88,8 +88,8 @@ Plan RequestedPlan::plan_with_contents() const {
 }
 
 void RequestedPlan::require_few_steps() const {
-  const Extent extent = expected_extent(*spec_.algorithm, call_, most_steps);
-  if (const std::string refusal = extent.refusal("this plan", most_steps); !refusal.empty())
+  const Extent extent = expected_extent(*spec_.algorithm, call_, most_requested_steps);
+  if (const std::string refusal = extent.refusal("this plan", most_requested_steps); !refusal.empty())
     throw Error(refusal);
 }
 

@@ -33,7 +33,7 @@ std::vector<Range> in_output(const std::vector<Place>& places) {
   return ranges;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_aggregated_trees(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   std::uint32_t label = 0;
   for (const patterns::AggregatedRound& round : rounds_of_trees(call)) {
@@ -47,7 +47,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {aggregation_parameter};
+constexpr Parameter allgather_aggregated_trees_parameters[] = {aggregation_parameter};
 
 }  // namespace
 
@@ -60,8 +60,8 @@ extern constinit const Algorithm allgather_aggregated_trees = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log₂P⌉; log₂A + N/A − 1 with at most A blocks in a message",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_aggregated_trees_parameters,
+    .generate = generate_allgather_aggregated_trees,
 };
 
 }  // namespace convene::collective

@@ -82,7 +82,7 @@ PreSteps schedule_pre_steps(const std::vector<std::uint32_t>& delays) {
   return result;
 }
 
-void generate(const Call& call, SharedWork& work, Builder& builder) {
+void generate_allgather_bdr(const Call& call, SharedWork& work, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   const Rank segments = blocks.segments();
   const auto pre_steps = work.get([&] { return schedule_pre_steps(expected_delays(call)); });
@@ -109,7 +109,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
+constexpr Parameter allgather_bdr_parameters[] = {segments_of_blocks(1)};
 
 }  // namespace
 
@@ -121,8 +121,8 @@ extern constinit const Algorithm allgather_bdr = {
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1 after at most ⌊ω/τ⌋ in the background, N times as many of 1/N block each",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_bdr_parameters,
+    .generate = generate_allgather_bdr,
 };
 
 }  // namespace convene::collective

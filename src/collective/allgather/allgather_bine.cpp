@@ -28,11 +28,11 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_bine(const Call& call, Builder& builder) {
   negabinary_allgather(bine_exchange(call), call, builder);
 }
 
-constexpr Parameter own_parameters[] = {bine_blocks_parameter};
+constexpr Parameter allgather_bine_parameters[] = {bine_blocks_parameter};
 
 }  // namespace
 
@@ -44,8 +44,8 @@ extern constinit const Algorithm allgather_bine = {
     .collectives = allgathers,
     .requirement = Requirement::even,
     .rounds = "⌈log₂P⌉",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_bine_parameters,
+    .generate = generate_allgather_bine,
 };
 
 }  // namespace convene::collective

@@ -35,7 +35,7 @@ Rank share_of_port(Rank held, Rank lacking, Rank ports, Last last) {
   return (lacking + ports - 1) / ports;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_bruck(const Call& call, Builder& builder) {
   const auto ports = static_cast<Rank>(call.parameters[0]);
   const auto last = static_cast<Last>(call.parameters[1]);
   const auto wrap = static_cast<Wrap>(call.parameters[2]);
@@ -57,7 +57,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter allgather_bruck_parameters[] = {
     {.name = "ports",
      .summary = "messages that a rank sends and receives in a round (k)",
      .fallback = 1,
@@ -80,8 +80,8 @@ extern constinit const Algorithm allgather_bruck = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank
     .rounds = "⌈log_{k+1} P⌉, k ports",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_bruck_parameters,
+    .generate = generate_allgather_bruck,
 };
 
 }  // namespace convene::collective

@@ -95,7 +95,7 @@ std::vector<Range> lacking(Rank rank, Rank before, Rank places) {
           Range(Buffer::output, tiny(before) + 1, places - 2 - until - 1)};
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_bslb(const Call& call, Builder& builder) {
   const std::vector<Rank> order = order_of_asking(call);
   const Rank places = 2 * call.procs;
   const auto turn_of = [&](Rank rank) {
@@ -137,7 +137,7 @@ extern constinit const Algorithm allgather_bslb = {
     .arrival_source = ArrivalSource::forecast,
     .cut = Cut::tiny_first,
     .rounds = "2(P − 1) + ⌈log₂P⌉",
-    .generate = generate,
+    .generate = generate_allgather_bslb,
 };
 
 }  // namespace convene::collective

@@ -24,7 +24,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_circulant(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   const std::vector<Rank> skips = circulant_skips(call.procs);
   for (std::uint32_t round = 0; round + 1 < skips.size(); ++round) {
@@ -46,7 +46,7 @@ extern constinit const Algorithm allgather_circulant = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log₂P⌉",
-    .generate = generate,
+    .generate = generate_allgather_circulant,
 };
 
 }  // namespace convene::collective

@@ -25,7 +25,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_dissemination(const Call& call, Builder& builder) {
   const auto wrap = static_cast<Wrap>(call.parameters[0]);
   place_own_block(call, builder);
   Rank round = 0;
@@ -50,7 +50,7 @@ extern constinit const Algorithm allgather_dissemination = {
     .symmetry = Symmetry::rotation,  // with wrap=message the run is split at a different block on each rank
     .rounds = "⌈log₂P⌉",
     .parameters = only(wrap_parameter),
-    .generate = generate,
+    .generate = generate_allgather_dissemination,
 };
 
 }  // namespace convene::collective

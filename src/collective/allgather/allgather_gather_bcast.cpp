@@ -32,7 +32,7 @@ Rank round_up(TreeShape shape, Rank child, Rank parent) {
   return shape == TreeShape::flat ? 0 : static_cast<Rank>(std::countr_zero(child - parent));
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_gather_bcast(const Call& call, Builder& builder) {
   const auto shape = static_cast<TreeShape>(call.parameters[0]);
   const auto node_of = shape == TreeShape::binomial ? binomial_node : flat_node;
   const TreeNode node = node_of(call.rank, call.procs);
@@ -61,7 +61,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter allgather_gather_bcast_parameters[] = {
     {.name = "tree",
      .summary = "tree: binomial, or flat (all ranks are children of rank 0)",
      .fallback = 0,
@@ -76,8 +76,8 @@ extern constinit const Algorithm allgather_gather_bcast = {
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .rounds = "2⌈log₂P⌉ (binomial), 2 (flat)",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_gather_bcast_parameters,
+    .generate = generate_allgather_gather_bcast,
 };
 
 }  // namespace convene::collective

@@ -26,15 +26,17 @@ extern const Algorithm allgather_hier;
 
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_by_nodes(allgather_hier, call, builder); }
+void generate_allgather_hier(const Call& call, Builder& builder) {
+  gather_by_nodes(allgather_hier, call, builder);
+}
 
-constexpr PartSlot slots[] = {{"between", "allgather between the leaders of different nodes",
-                               Collective::allgather, "sparbit", Among::nodes},
-                              gather_slot,
-                              bcast_slot};
+constexpr PartSlot allgather_hier_parts[] = {{"between", "allgather between the leaders of different nodes",
+                                              Collective::allgather, "sparbit", Among::nodes},
+                                             gather_slot,
+                                             bcast_slot};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition allgather_hier_composition = {
+    .parts = allgather_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -49,8 +51,8 @@ extern constinit const Algorithm allgather_hier = {
     .collectives = allgathers,
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &allgather_hier_composition,
+    .generate = generate_allgather_hier,
 };
 
 }  // namespace convene::collective

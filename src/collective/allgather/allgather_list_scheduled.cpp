@@ -40,9 +40,9 @@ extern const Algorithm allgather_sparbit, allgather_segmented_ring;
 namespace {
 
 /// A set of ranks.
-class Ranks {
+class RankBits {
  public:
-  explicit Ranks(Rank procs) : words_((procs + 63) / 64, 0) {}
+  explicit RankBits(Rank procs) : words_((procs + 63) / 64, 0) {}
 
   void insert(Rank rank) { words_[rank / 64] |= bit(rank); }
   void erase(Rank rank) { words_[rank / 64] &= ~bit(rank); }
@@ -56,7 +56,7 @@ class Ranks {
 /// Calls visit(rank) for the ranks in `free` that are in `holders` (or, inverted, are not), upwards from
 /// `first` on and around the end, until it returns true. `first` itself is visited first and last.
 template <class Visit>
-bool search(const Ranks& free, const Ranks& holders, bool inverted, Rank first, Visit&& visit) {
+bool search(const RankBits& free, const RankBits& holders, bool inverted, Rank first, Visit&& visit) {
   const std::size_t words = free.words().size();
   const std::uint64_t from_first = ~std::uint64_t{0} << first % 64, flip = inverted ? ~std::uint64_t{0} : 0;
   for (std::size_t i = 0, w = first / 64; i <= words; ++i, w = w + 1 < words ? w + 1 : 0) {
@@ -69,7 +69,7 @@ bool search(const Ranks& free, const Ranks& holders, bool inverted, Rank first, 
   return false;
 }
 
-struct Transfer {
+struct ListedTransfer {
   std::uint32_t round;
   Rank from, to, block;
 };
@@ -80,13 +80,13 @@ class ListScheduler {
       : procs_(static_cast<Rank>(delays.size())),
         delays_(std::move(delays)),
         order_(in_expected_order(delays_)),
-        holders_(procs_, Ranks(procs_)),
+        holders_(procs_, RankBits(procs_)),
         count_(procs_, 1),
         senders_(procs_),
         receivers_(procs_) {}
 
   /// All transfers by round; empty where a regular schedule is as short.
-  std::vector<Transfer> run() {
+  std::vector<ListedTransfer> run() {
     const std::uint64_t last = delays_[order_.back()], longest = last + procs_ - 1;
     if (last == 0) return {};
     transfers_.reserve(std::size_t{procs_} * (procs_ - 1));
@@ -143,7 +143,7 @@ class ListScheduler {
 
   /// From each free rank that has the block to the next free rank above it that lacks it.
   void spread(Rank block) {
-    const Ranks& holders = holders_[block];
+    const RankBits& holders = holders_[block];
     search(senders_, holders, false, 0, [&](Rank sender) {
       const bool found = search(receivers_, holders, true, sender, [&](Rank receiver) {
         transfers_.push_back({round_, sender, receiver, block});
@@ -159,13 +159,13 @@ class ListScheduler {
   const std::vector<std::uint32_t> delays_;
   const std::vector<Rank> order_;
   Rank arrived_ = 0;                  // of `order_`
-  std::vector<Ranks> holders_;        // by block
+  std::vector<RankBits> holders_;     // by block
   std::vector<Rank> count_;           // by block: of its holders
   std::vector<Rank> unfinished_;      // available blocks that some rank lacks
   std::vector<Rank> begin_, sorted_;  // working memory of the sort
-  Ranks senders_, receivers_;         // ranks that are still free in this round
+  RankBits senders_, receivers_;      // ranks that are still free in this round
   std::uint32_t round_ = 0;           // rounds with transfers
-  std::vector<Transfer> transfers_;
+  std::vector<ListedTransfer> transfers_;
 };
 
 /// Sparbit with its default parameters; the ring if blocks are cut into segments.
@@ -175,13 +175,13 @@ void generate_regular(Call call, Builder& builder) {
   allgather_sparbit.generate(call, builder);
 }
 
-void generate(const Call& call, SharedWork& work, Builder& builder) {
+void generate_allgather_list_scheduled(const Call& call, SharedWork& work, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   const auto transfers =
       work.get([&] { return ByRank(call.procs, ListScheduler(expected_delays(call)).run()); });
   if (transfers->empty()) return generate_regular(call, builder);
   blocks.place_own(call, builder);
-  transfers->for_each(call.rank, [&](const Transfer& transfer) {
+  transfers->for_each(call.rank, [&](const ListedTransfer& transfer) {
     for (Rank segment = 0; segment < blocks.segments(); ++segment) {
       const Range place = blocks.of(transfer.block, segment);
       builder.round(transfer.round * blocks.segments() + segment);
@@ -192,7 +192,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   });
 }
 
-constexpr Parameter own_parameters[] = {segments_of_blocks(1)};
+constexpr Parameter allgather_list_scheduled_parameters[] = {segments_of_blocks(1)};
 
 }  // namespace
 
@@ -206,8 +206,8 @@ extern constinit const Algorithm allgather_list_scheduled = {
     .arrival_source = ArrivalSource::forecast,
     .rounds =
         "⌈log₂P⌉ after a late last arrival, at most P − 1 after any arrival; N times as many with N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_list_scheduled_parameters,
+    .generate = generate_allgather_list_scheduled,
 };
 
 }  // namespace convene::collective

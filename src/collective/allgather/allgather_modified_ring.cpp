@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_modified_ring(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round) {
     builder.round(round);
@@ -38,7 +38,7 @@ extern constinit const Algorithm allgather_modified_ring = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "P − 1, independent of each other",
-    .generate = generate,
+    .generate = generate_allgather_modified_ring,
 };
 
 }  // namespace convene::collective

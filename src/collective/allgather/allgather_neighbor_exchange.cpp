@@ -34,7 +34,7 @@ Rank pair_of_round(const Call& call, Rank round) {
   return 2 * ((call.rank / 2 + (from_below ? pairs - distance : distance)) % pairs);
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_neighbor_exchange(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   for (Rank round = 0; round < call.procs / 2; ++round) {
     const bool upwards = (call.rank % 2 == 0) == (round % 2 == 0);
@@ -59,7 +59,7 @@ extern constinit const Algorithm allgather_neighbor_exchange = {
     .collectives = allgathers,
     .requirement = Requirement::even,
     .rounds = "P/2",
-    .generate = generate,
+    .generate = generate_allgather_neighbor_exchange,
 };
 
 }  // namespace convene::collective

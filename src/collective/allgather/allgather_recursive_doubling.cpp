@@ -16,7 +16,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_recursive_doubling(const Call& call, Builder& builder) {
   place_own_block(call, builder);
   Rank round = 0;
   for (Rank held = 1; held < call.procs; held *= 2, ++round) {
@@ -37,7 +37,7 @@ extern constinit const Algorithm allgather_recursive_doubling = {
     .requirement = Requirement::power_of_two,
     .symmetry = Symmetry::exchange,
     .rounds = "log₂P",
-    .generate = generate,
+    .generate = generate_allgather_recursive_doubling,
 };
 
 }  // namespace convene::collective

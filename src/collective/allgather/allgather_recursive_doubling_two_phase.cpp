@@ -45,7 +45,7 @@ struct Members {
   }
 };
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_recursive_doubling_two_phase(const Call& call, Builder& builder) {
   const Members members(call.procs);
   const Rank first_round = members.in_pairs > 0 ? 1 : 0;
   const auto last_round = static_cast<Rank>(std::countr_zero(members.count)) + first_round;
@@ -88,7 +88,7 @@ extern constinit const Algorithm allgather_recursive_doubling_two_phase = {
     .source = "Viertel 2007, section 5.3.2",
     .collectives = allgathers,
     .rounds = "log₂Q, plus 2 if P > Q, the largest power of two ≤ P",
-    .generate = generate,
+    .generate = generate_allgather_recursive_doubling_two_phase,
 };
 
 }  // namespace convene::collective

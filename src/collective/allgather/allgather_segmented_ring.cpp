@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_segmented_ring(const Call& call, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
   blocks.place_own(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round)
@@ -31,7 +31,7 @@ void generate(const Call& call, Builder& builder) {
     }
 }
 
-constexpr Parameter own_parameters[] = {segments_of_blocks(8)};
+constexpr Parameter allgather_segmented_ring_parameters[] = {segments_of_blocks(8)};
 
 }  // namespace
 
@@ -41,8 +41,8 @@ extern constinit const Algorithm allgather_segmented_ring = {
     .source = "pipelining after Marendic et al. 2016; Loch 2021, section 2.4.1",
     .collectives = allgathers,
     .rounds = "N(P − 1) of 1/N block each",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_segmented_ring_parameters,
+    .generate = generate_allgather_segmented_ring,
 };
 
 }  // namespace convene::collective

@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_shared(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   Rank round = 0;
   for (std::uint32_t segment = 0; segment < segments; ++segment) {
@@ -41,9 +41,9 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * procs; }
+std::uint64_t allgather_places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * procs; }
 
-constexpr Parameter own_parameters[] = {shared_segments(1, "number of segments of a block")};
+constexpr Parameter allgather_shared_parameters[] = {shared_segments(1, "number of segments of a block")};
 
 }  // namespace
 
@@ -53,9 +53,9 @@ extern constinit const Algorithm allgather_shared = {
     .source = "Graham and Shipman 2008",
     .collectives = {Collective::allgather},
     .rounds = "N(⌈log₂P⌉ + 1), N segments",
-    .parameters = own_parameters,
-    .shared_places = places,
-    .generate = generate,
+    .parameters = allgather_shared_parameters,
+    .shared_places = allgather_places,
+    .generate = generate_allgather_shared,
 };
 
 }  // namespace convene::collective

@@ -59,7 +59,7 @@ Rank keeping_distances(Rank procs) {
   return (~(procs >> lowest) | 1) << lowest;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_sparbit(const Call& call, Builder& builder) {
   const auto send = static_cast<Send>(call.parameters[0]);
   const auto batch = static_cast<Rank>(call.parameters[1]);
   const Rank keeping = keeping_distances(call.procs);
@@ -83,7 +83,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter allgather_sparbit_parameters[] = {
     {.name = "send",
      .summary = "non-contiguous blocks of a round: joined into one message (packed, or by datatype if large "
                 "and faster), one message each, packed, by datatype, or in batches",
@@ -107,8 +107,8 @@ extern constinit const Algorithm allgather_sparbit = {
     .collectives = allgathers,
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log₂P⌉",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allgather_sparbit_parameters,
+    .generate = generate_allgather_sparbit,
 };
 
 }  // namespace convene::collective

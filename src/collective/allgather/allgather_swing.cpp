@@ -25,7 +25,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allgather_swing(const Call& call, Builder& builder) {
   negabinary_allgather({call.procs, DistanceOrder::far_first}, call, builder);
 }
 
@@ -38,7 +38,7 @@ extern constinit const Algorithm allgather_swing = {
     .collectives = allgathers,
     .requirement = Requirement::even,
     .rounds = "⌈log₂P⌉",
-    .generate = generate,
+    .generate = generate_allgather_swing,
 };
 
 }  // namespace convene::collective

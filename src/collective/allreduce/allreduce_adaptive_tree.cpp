@@ -40,7 +40,7 @@ std::vector<Rank> numbers_of_others(const Call& call, Rank root, const std::vect
   return numbered;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_adaptive_tree(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   Partial partial(call, builder, segments, {.at_output = true});
   if (call.procs == 1) return partial.settle(run_of_places(0, segments));
@@ -81,7 +81,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(1)};
+constexpr Parameter allreduce_adaptive_tree_parameters[] = {segments_parameter(1)};
 
 }  // namespace
 
@@ -92,9 +92,9 @@ extern constinit const Algorithm allreduce_adaptive_tree = {
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "about 2⌈log₂P⌉ + 1, of which ⌈log₂P⌉ after a late last arrival",
-    .parameters = own_parameters,
+    .parameters = allreduce_adaptive_tree_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_adaptive_tree,
 };
 
 }  // namespace convene::collective

@@ -21,11 +21,11 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_bine(const Call& call, Builder& builder) {
   negabinary_allreduce(bine_exchange(call), call, builder);
 }
 
-constexpr Parameter own_parameters[] = {bine_blocks_parameter};
+constexpr Parameter allreduce_bine_parameters[] = {bine_blocks_parameter};
 
 }  // namespace
 
@@ -36,10 +36,10 @@ extern constinit const Algorithm allreduce_bine = {
     .collectives = {Collective::allreduce},
     .requirement = Requirement::even,
     .rounds = "2⌈log₂P⌉",
-    .parameters = own_parameters,
+    .parameters = allreduce_bine_parameters,
     .cuts_by_procs = true,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_bine,
 };
 
 }  // namespace convene::collective

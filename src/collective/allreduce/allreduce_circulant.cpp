@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_circulant(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {.at_output = true});
   std::uint32_t round = circulant_reduce_scatter(call, builder, partial);
   const std::vector<Rank> skips = circulant_skips(call.procs);
@@ -43,7 +43,7 @@ extern constinit const Algorithm allreduce_circulant = {
     .rounds = "2⌈log₂P⌉",
     .cuts_by_procs = true,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_circulant,
 };
 
 }  // namespace convene::collective

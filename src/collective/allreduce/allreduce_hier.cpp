@@ -16,9 +16,7 @@ extern const Algorithm allreduce_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, up, down };
-
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(allreduce_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank own = nodes.own_lane();
@@ -47,14 +45,14 @@ void generate(const Call& call, Builder& builder) {
                   .blocks = {at.lane(Buffer::output, lane)}});
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot allreduce_hier_parts[] = {
     {"between", "combines the partial results of the nodes", Collective::allreduce, "recursive_doubling",
      Among::nodes},
     {"reduce", "reduction within a node", Collective::reduce, "linear", Among::node},
     {"bcast", "broadcast of the result within a node", Collective::bcast, "linear", Among::node}};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition allreduce_hier_composition = {
+    .parts = allreduce_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -69,8 +67,8 @@ extern constinit const Algorithm allreduce_hier = {
     .collectives = {Collective::allreduce},
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &allreduce_hier_composition,
+    .generate = generate_allreduce_hier,
 };
 
 }  // namespace convene::collective

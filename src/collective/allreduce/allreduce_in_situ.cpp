@@ -14,7 +14,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_in_situ(const Call& call, Builder& builder) {
   if (call.procs == 1) return builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
   const InSitu at(call, builder);
   at.put();
@@ -37,7 +37,7 @@ extern constinit const Algorithm allreduce_in_situ = {
     .rounds = "3",
     .shared_places = InSitu::places,
     .pieces = InSitu::pieces,
-    .generate = generate,
+    .generate = generate_allreduce_in_situ,
 };
 
 }  // namespace convene::collective

@@ -140,7 +140,7 @@ std::uint64_t parts_of_vector(Rank procs, std::span<const Value> parameters) {
   return std::uint64_t{procs} * static_cast<std::uint32_t>(parameters[0]);
 }
 
-void generate(const Call& call, SharedWork& work, Builder& builder) {
+void generate_allreduce_prr(const Call& call, SharedWork& work, Builder& builder) {
   const std::uint32_t parts = parts_of_vector(call.procs, call.parameters);
   const auto hops = work.get([&] { return schedule(call, parts); });
   Partial partial(call, builder, parts, {.at_output = true});
@@ -164,7 +164,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   partial.settle(run_of_places(0, parts));
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter allreduce_prr_parameters[] = {
     {.name = "segments",
      .summary = "number of segments of each rank's part of the vector (N)",
      .fallback = 4,
@@ -183,10 +183,10 @@ extern constinit const Algorithm allreduce_prr = {
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2N(P − 1) of 1/(NP) vector each; NP + P − 2 after one late arrival",
-    .parameters = own_parameters,
+    .parameters = allreduce_prr_parameters,
     .commutative_only = true,
     .pieces = parts_of_vector,
-    .generate = generate,
+    .generate = generate_allreduce_prr,
 };
 
 }  // namespace convene::collective

@@ -24,9 +24,9 @@
 namespace convene::collective {
 namespace {
 
-std::uint64_t parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
+std::uint64_t rabenseifner_parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_rabenseifner(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};
   const std::vector<Place> all = run_of_places(0, folding.cores);
   Slicing slicing(call, builder, folding, radices(folding.cores, 2));
@@ -50,8 +50,8 @@ extern constinit const Algorithm allreduce_rabenseifner = {
     .source = "Rabenseifner 2004, section 4",
     .collectives = {Collective::allreduce},
     .rounds = "2⌊log₂P⌋, two more if P is no power of two",
-    .pieces = parts,
-    .generate = generate,
+    .pieces = rabenseifner_parts,
+    .generate = generate_allreduce_rabenseifner,
 };
 
 }  // namespace convene::collective

@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_recursive_doubling(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};
   const std::vector<Place> vector = run_of_places(0);
   const Rank own = folding.core(call.rank);
@@ -49,7 +49,7 @@ extern constinit const Algorithm allreduce_recursive_doubling = {
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.5",
     .collectives = {Collective::allreduce},
     .rounds = "⌊log₂P⌋, two more if P is no power of two",
-    .generate = generate,
+    .generate = generate_allreduce_recursive_doubling,
 };
 
 }  // namespace convene::collective

@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_reduce_bcast(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const auto levels = static_cast<Rank>(std::bit_width(call.procs - 1));
   const Rank level = call.rank == 0 ? levels : static_cast<Rank>(std::countr_zero(call.rank));
@@ -51,7 +51,7 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(1)};
+constexpr Parameter allreduce_reduce_bcast_parameters[] = {segments_parameter(1)};
 
 }  // namespace
 
@@ -62,8 +62,8 @@ extern constinit const Algorithm allreduce_reduce_bcast = {
     .source = "folklore; Proficz 2018, section 2",
     .collectives = {Collective::allreduce},
     .rounds = "2N⌈log₂P⌉ of 1/N vector each",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = allreduce_reduce_bcast_parameters,
+    .generate = generate_allreduce_reduce_bcast,
 };
 
 }  // namespace convene::collective

@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { allreduce_around_ring(call, builder, 1); }
+void generate_allreduce_ring(const Call& call, Builder& builder) { allreduce_around_ring(call, builder, 1); }
 
 }  // namespace
 
@@ -34,7 +34,7 @@ extern constinit const Algorithm allreduce_ring = {
     .rounds = "2(P − 1)",
     .cuts_by_procs = true,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_ring,
 };
 
 }  // namespace convene::collective

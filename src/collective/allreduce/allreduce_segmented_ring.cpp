@@ -14,20 +14,21 @@
 namespace convene::collective {
 namespace {
 
-std::uint64_t parts(Rank procs, std::span<const Value> parameters) {
+std::uint64_t segmented_ring_parts(Rank procs, std::span<const Value> parameters) {
   return std::uint64_t{procs} * static_cast<std::uint32_t>(parameters[0]);
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_segmented_ring(const Call& call, Builder& builder) {
   allreduce_around_ring(call, builder, static_cast<std::uint32_t>(call.parameters[0]));
 }
 
-constexpr Parameter own_parameters[] = {{.name = "segments",
-                                         .summary = "number of segments of each rank's part of the vector",
-                                         .fallback = 4,
-                                         .least = 1,
-                                         .most = 4096,
-                                         .samples = {1, 2, 3, 7}}};
+constexpr Parameter allreduce_segmented_ring_parameters[] = {
+    {.name = "segments",
+     .summary = "number of segments of each rank's part of the vector",
+     .fallback = 4,
+     .least = 1,
+     .most = 4096,
+     .samples = {1, 2, 3, 7}}};
 
 }  // namespace
 
@@ -37,10 +38,10 @@ extern constinit const Algorithm allreduce_segmented_ring = {
     .source = "pipelining after Marendic et al. 2016; Patarasuk and Yuan 2009",
     .collectives = {Collective::allreduce},
     .rounds = "2N(P − 1) of 1/(NP) vector each",
-    .parameters = own_parameters,
+    .parameters = allreduce_segmented_ring_parameters,
     .commutative_only = true,
-    .pieces = parts,
-    .generate = generate,
+    .pieces = segmented_ring_parts,
+    .generate = generate_allreduce_segmented_ring,
 };
 
 }  // namespace convene::collective

@@ -35,7 +35,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_slt(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const std::vector<Rank> chain = in_expected_order(expected_delays(call));
   const auto own = static_cast<Rank>(std::find(chain.begin(), chain.end(), call.rank) - chain.begin());
@@ -56,7 +56,7 @@ void generate(const Call& call, Builder& builder) {
   partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter allreduce_slt_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -67,9 +67,9 @@ extern constinit const Algorithm allreduce_slt = {
     .collectives = {Collective::allreduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2P − 3 + N of 1/N vector each; P − 2 + N after a late last arrival",
-    .parameters = own_parameters,
+    .parameters = allreduce_slt_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_slt,
 };
 
 }  // namespace convene::collective

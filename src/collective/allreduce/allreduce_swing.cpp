@@ -21,7 +21,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_allreduce_swing(const Call& call, Builder& builder) {
   negabinary_allreduce({call.procs, DistanceOrder::far_first}, call, builder);
 }
 
@@ -36,7 +36,7 @@ extern constinit const Algorithm allreduce_swing = {
     .rounds = "2⌈log₂P⌉",
     .cuts_by_procs = true,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_allreduce_swing,
 };
 
 }  // namespace convene::collective

@@ -118,14 +118,14 @@ class Bruck {
   Buffer between_ = Buffer::input, arrivals_ = Buffer::input;
 };
 
-void generate(const Call& call, Builder& builder) { Bruck(call, builder).run(); }
+void generate_alltoall_bruck(const Call& call, Builder& builder) { Bruck(call, builder).run(); }
 
-constexpr Parameter own_parameters[] = {{.name = "radix",
-                                         .summary = "radix of the digits (r)",
-                                         .fallback = 2,
-                                         .least = 2,
-                                         .most = 1 << 20,
-                                         .samples = {2, 3, 8}}};
+constexpr Parameter alltoall_bruck_parameters[] = {{.name = "radix",
+                                                    .summary = "radix of the digits (r)",
+                                                    .fallback = 2,
+                                                    .least = 2,
+                                                    .most = 1 << 20,
+                                                    .samples = {2, 3, 8}}};
 
 }  // namespace
 
@@ -137,9 +137,9 @@ extern constinit const Algorithm alltoall_bruck = {
     .source = "Bruck et al. 1997, section 3",
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "⌈log_r P⌉",
-    .parameters = own_parameters,
+    .parameters = alltoall_bruck_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_alltoall_bruck,
 };
 
 }  // namespace convene::collective

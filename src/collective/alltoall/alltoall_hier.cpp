@@ -19,8 +19,6 @@ extern const Algorithm alltoall_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, up, down };
-
 /// Blocks by source and target: a row for each source, a column for each target.
 struct Table {
   Buffer buffer;
@@ -41,7 +39,7 @@ struct Table {
   }
 };
 
-void generate(const Call& call, Builder& builder) {
+void generate_alltoall_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(alltoall_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank lane = nodes.own_lane();
@@ -118,7 +116,7 @@ bool tolerates_unequal_blocks(const Spec& part, Rank nodes) {
 }
 
 /// For a part that needs equal blocks, all nodes and all groups must be of equal size.
-std::string unmet(const Algorithm& algorithm, const Call& call) {
+std::string unmet_of_alltoall(const Algorithm& algorithm, const Call& call) {
   if (std::string why = unmet_in_hierarchy(algorithm, call); !why.empty()) return why;
   const Spec& exchange = call.parts[between];
   const Hierarchy nodes(call);
@@ -132,15 +130,15 @@ std::string unmet(const Algorithm& algorithm, const Call& call) {
   return "";
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot alltoall_hier_parts[] = {
     {"between", "exchange between the leaders of different nodes", Collective::alltoall, "pairwise",
      Among::nodes},
     {"gather", "gather to the leader within its group", Collective::gather, "linear", Among::group},
     {"scatter", "scatter by the leader within its group", Collective::scatter, "linear", Among::node}};
 
-constexpr Composition composition = {
-    .parts = slots,
-    .unmet = unmet,
+constexpr Composition alltoall_hier_composition = {
+    .parts = alltoall_hier_parts,
+    .unmet = unmet_of_alltoall,
     .pieces = pieces_in_hierarchy,
 };
 
@@ -155,8 +153,8 @@ extern constinit const Algorithm alltoall_hier = {
     .collectives = {Collective::alltoall},
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &alltoall_hier_composition,
+    .generate = generate_alltoall_hier,
 };
 
 }  // namespace convene::collective

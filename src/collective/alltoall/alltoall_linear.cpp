@@ -17,7 +17,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_alltoall_linear(const Call& call, Builder& builder) {
   for (Rank distance = 1; distance < call.procs; ++distance) {
     builder.recv(call.down(distance), Range(Buffer::output, call.down(distance)));
     builder.send(call.up(distance), Range(Buffer::input, call.up(distance)));
@@ -33,7 +33,7 @@ extern constinit const Algorithm alltoall_linear = {
     .source = "folklore",
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_alltoall_linear,
 };
 
 }  // namespace convene::collective

@@ -17,7 +17,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_alltoall_pairwise(const Call& call, Builder& builder) {
   const auto window = static_cast<Rank>(call.parameters[0]);
   builder.copy(Range(Buffer::input, call.rank), Range(Buffer::output, call.rank));
   for (Rank distance = 1; distance < call.procs; ++distance) {
@@ -29,12 +29,13 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {{.name = "window",
-                                         .summary = "number of rounds that a rank has in flight",
-                                         .fallback = 1,
-                                         .least = 1,
-                                         .most = 1 << 20,
-                                         .samples = {1, 3}}};
+constexpr Parameter alltoall_pairwise_parameters[] = {
+    {.name = "window",
+     .summary = "number of rounds that a rank has in flight",
+     .fallback = 1,
+     .least = 1,
+     .most = 1 << 20,
+     .samples = {1, 3}}};
 
 }  // namespace
 
@@ -45,8 +46,8 @@ extern constinit const Algorithm alltoall_pairwise = {
     .collectives = {Collective::alltoall, Collective::alltoallv, Collective::alltoallw},
     .symmetry = Symmetry::none,
     .rounds = "P − 1",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = alltoall_pairwise_parameters,
+    .generate = generate_alltoall_pairwise,
 };
 
 }  // namespace convene::collective

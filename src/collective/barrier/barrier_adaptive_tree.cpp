@@ -30,7 +30,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_barrier_adaptive_tree(const Call& call, Builder& builder) {
   const std::vector<std::uint32_t> delays = expected_delays(call);
   Call rooted = call;
   rooted.root = latest(delays);
@@ -47,7 +47,7 @@ extern constinit const Algorithm barrier_adaptive_tree = {
     .collectives = {Collective::barrier},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2⌈log₂P⌉, of which ⌈log₂P⌉ after the last arrival",
-    .generate = generate,
+    .generate = generate_barrier_adaptive_tree,
 };
 
 }  // namespace convene::collective

@@ -25,7 +25,7 @@ Range zero_byte_blocks(const Call& call, Rank last, Rank count) {
   return Range(Buffer::output, (last + call.procs + 1 - count) % call.procs, count);
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_barrier_dissemination(const Call& call, Builder& builder) {
   const auto fanout = static_cast<Rank>(call.parameters[0]);
   builder.copy(Range(Buffer::input, 0), Range(Buffer::output, call.rank));
   Rank round = 0;
@@ -42,12 +42,13 @@ void generate(const Call& call, Builder& builder) {
   }
 }
 
-constexpr Parameter own_parameters[] = {{.name = "fanout",
-                                         .summary = "messages that a rank sends in a round (k)",
-                                         .fallback = 1,
-                                         .least = 1,
-                                         .most = 1024,
-                                         .samples = {1, 2, 3, 7}}};
+constexpr Parameter barrier_dissemination_parameters[] = {
+    {.name = "fanout",
+     .summary = "messages that a rank sends in a round (k)",
+     .fallback = 1,
+     .least = 1,
+     .most = 1024,
+     .samples = {1, 2, 3, 7}}};
 
 }  // namespace
 
@@ -59,8 +60,8 @@ extern constinit const Algorithm barrier_dissemination = {
     .collectives = {Collective::barrier},
     .symmetry = Symmetry::rotation,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = barrier_dissemination_parameters,
+    .generate = generate_barrier_dissemination,
 };
 
 }  // namespace convene::collective

@@ -15,15 +15,17 @@ extern const Algorithm barrier_hier;
 
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_by_nodes(barrier_hier, call, builder); }
+void generate_barrier_hier(const Call& call, Builder& builder) {
+  gather_by_nodes(barrier_hier, call, builder);
+}
 
-constexpr PartSlot slots[] = {{"between", "barrier between the leaders of different nodes",
-                               Collective::barrier, "dissemination", Among::nodes},
-                              gather_slot,
-                              bcast_slot};
+constexpr PartSlot barrier_hier_parts[] = {{"between", "barrier between the leaders of different nodes",
+                                            Collective::barrier, "dissemination", Among::nodes},
+                                           gather_slot,
+                                           bcast_slot};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition barrier_hier_composition = {
+    .parts = barrier_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -38,8 +40,8 @@ extern constinit const Algorithm barrier_hier = {
     .collectives = {Collective::barrier},
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &barrier_hier_composition,
+    .generate = generate_barrier_hier,
 };
 
 }  // namespace convene::collective

@@ -29,7 +29,7 @@ extern const Algorithm allgather_recursive_doubling_two_phase;
 
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_barrier_recursive_doubling(const Call& call, Builder& builder) {
   allgather_recursive_doubling_two_phase.generate(call, builder);
 }
 
@@ -41,7 +41,7 @@ extern constinit const Algorithm barrier_recursive_doubling = {
     .source = "Hensgen et al. 1988",
     .collectives = {Collective::barrier},
     .rounds = "log₂Q, plus 2 if P > Q, the largest power of two ≤ P",
-    .generate = generate,
+    .generate = generate_barrier_recursive_doubling,
 };
 
 }  // namespace convene::collective

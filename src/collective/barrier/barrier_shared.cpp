@@ -12,13 +12,13 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_barrier_shared(const Call& call, Builder& builder) {
   builder.copy(Range(Buffer::input, 0), Range(Buffer::shared, call.rank));
   signal_around(call, 1, 0, builder);
   builder.copy(Range(Buffer::shared, 0, call.procs), Range(Buffer::output, 0, call.procs));
 }
 
-std::uint64_t places(Rank procs, std::span<const Value>) { return procs; }
+std::uint64_t barrier_places(Rank procs, std::span<const Value>) { return procs; }
 
 }  // namespace
 
@@ -28,8 +28,8 @@ extern constinit const Algorithm barrier_shared = {
     .source = "Hensgen et al. 1988",
     .collectives = {Collective::barrier},
     .rounds = "⌈log₂ P⌉",
-    .shared_places = places,
-    .generate = generate,
+    .shared_places = barrier_places,
+    .generate = generate_barrier_shared,
 };
 
 }  // namespace convene::collective

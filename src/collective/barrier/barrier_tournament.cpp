@@ -19,7 +19,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { barrier_over_tree(knomial_split(1), call, builder); }
+void generate_barrier_tournament(const Call& call, Builder& builder) {
+  barrier_over_tree(knomial_split(1), call, builder);
+}
 
 }  // namespace
 
@@ -31,7 +33,7 @@ extern constinit const Algorithm barrier_tournament = {
     .source = "Hensgen, Finkel and Manber 1988 (the way up)",
     .collectives = {Collective::barrier},
     .rounds = "2⌈log₂P⌉",
-    .generate = generate,
+    .generate = generate_barrier_tournament,
 };
 
 }  // namespace convene::collective

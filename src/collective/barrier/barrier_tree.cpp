@@ -18,16 +18,16 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_barrier_tree(const Call& call, Builder& builder) {
   barrier_over_tree(kary_split(static_cast<Rank>(call.parameters[0])), call, builder);
 }
 
-constexpr Parameter own_parameters[] = {{.name = "fanout",
-                                         .summary = "maximum number of children of a rank (k)",
-                                         .fallback = 2,
-                                         .least = 1,
-                                         .most = 1024,
-                                         .samples = {1, 2, 3, 7}}};
+constexpr Parameter barrier_tree_parameters[] = {{.name = "fanout",
+                                                  .summary = "maximum number of children of a rank (k)",
+                                                  .fallback = 2,
+                                                  .least = 1,
+                                                  .most = 1024,
+                                                  .samples = {1, 2, 3, 7}}};
 
 }  // namespace
 
@@ -37,8 +37,8 @@ extern constinit const Algorithm barrier_tree = {
     .source = "Mellor-Crummey and Scott 1991",
     .collectives = {Collective::barrier},
     .rounds = "2h, h the height of the tree",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = barrier_tree_parameters,
+    .generate = generate_barrier_tree,
 };
 
 }  // namespace convene::collective

@@ -25,7 +25,7 @@
 namespace convene::collective {
 namespace {
 
-enum What : std::uint32_t { here, place };
+enum ArrivalNotice : std::uint32_t { here, place };
 
 class ArrivalB final : public OnlineAlgorithm {
  public:
@@ -90,7 +90,7 @@ class ArrivalB final : public OnlineAlgorithm {
   std::uint32_t sending_ = 0;  // at the root: messages of the last batch that are not sent yet
 };
 
-constexpr Parameter own_parameters[] = {decided_segments_parameter()};
+constexpr Parameter bcast_arrival_b_parameters[] = {decided_segments_parameter()};
 
 }  // namespace
 
@@ -104,7 +104,7 @@ extern constinit const Algorithm bcast_arrival_b = {
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
-    .parameters = own_parameters,
+    .parameters = bcast_arrival_b_parameters,
     .make_online = make_online_algorithm<ArrivalB>,
 };
 

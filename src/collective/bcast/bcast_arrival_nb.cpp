@@ -24,7 +24,7 @@
 namespace convene::collective {
 namespace {
 
-enum What : std::uint32_t { here, from, to, end, complete };
+enum ChainNotice : std::uint32_t { arrived, from, to, end, complete };
 
 class ArrivalNb final : public OnlineAlgorithm {
  public:
@@ -42,7 +42,7 @@ class ArrivalNb final : public OnlineAlgorithm {
     switch (event.kind) {
       case Event::Kind::begun:
         has_begun_ = true;
-        if (!is_root_) return steps.tell(root_, {here});
+        if (!is_root_) return steps.tell(root_, {arrived});
         for (const Rank rank : early_) place(rank, steps);
         return;
       case Event::Kind::noticed:
@@ -60,8 +60,8 @@ class ArrivalNb final : public OnlineAlgorithm {
 
  private:
   void note(Rank peer, const Notice& notice, OnlineSteps& steps) {
-    switch (static_cast<What>(notice.what)) {
-      case here:
+    switch (static_cast<ChainNotice>(notice.what)) {
+      case arrived:
         if (has_begun_)
           place(peer, steps);
         else
@@ -98,7 +98,7 @@ class ArrivalNb final : public OnlineAlgorithm {
   std::vector<Rank> early_;  // at the root: ranks that arrived before it
 };
 
-constexpr Parameter own_parameters[] = {decided_segments_parameter()};
+constexpr Parameter bcast_arrival_nb_parameters[] = {decided_segments_parameter()};
 
 }  // namespace
 
@@ -110,7 +110,7 @@ extern constinit const Algorithm bcast_arrival_nb = {
     .collectives = {Collective::bcast},
     .arrival_source = ArrivalSource::messages,
     .rounds = "P − 2 + N balanced, N segments; N after a late last arrival",
-    .parameters = own_parameters,
+    .parameters = bcast_arrival_nb_parameters,
     .make_online = make_online_algorithm<ArrivalNb>,
 };
 

@@ -20,12 +20,12 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_binary(const Call& call, Builder& builder) {
   pass_down(tree_node(kary_split(2), call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[0]),
             1, call, builder);
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4})};
+constexpr Parameter bcast_binary_parameters[] = {bcast_segments(8, {1, 4})};
 
 }  // namespace
 
@@ -35,8 +35,8 @@ extern constinit const Algorithm bcast_binary = {
     .source = "Pješivac-Grbović et al. 2007",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ − 1 + N, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_binary_parameters,
+    .generate = generate_bcast_binary,
 };
 
 }  // namespace convene::collective

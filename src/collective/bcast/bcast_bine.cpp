@@ -17,7 +17,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_bine(const Call& call, Builder& builder) {
   const NegabinaryNode node = bine_node(call);
   TreeNode tree{.parent = node.parent, .subtree = node.subtree, .round = node.round, .children = {}};
   for (const NegabinaryNode::Child& child : node.children)
@@ -26,7 +26,7 @@ void generate(const Call& call, Builder& builder) {
             builder);
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
+constexpr Parameter bcast_bine_parameters[] = {bcast_segments(1, {1, 3})};
 
 }  // namespace
 
@@ -38,8 +38,8 @@ extern constinit const Algorithm bcast_bine = {
     .collectives = {Collective::bcast},
     .requirement = Requirement::power_of_two,
     .rounds = "N·log₂P, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_bine_parameters,
+    .generate = generate_bcast_bine,
 };
 
 }  // namespace convene::collective

@@ -19,13 +19,13 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_binomial(const Call& call, Builder& builder) {
   const Split tree = knomial_split(1);
   pass_down(tree_node(tree, call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[0]),
             period_of(tree, call.procs), call, builder);
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
+constexpr Parameter bcast_binomial_parameters[] = {bcast_segments(1, {1, 3})};
 
 }  // namespace
 
@@ -35,8 +35,8 @@ extern constinit const Algorithm bcast_binomial = {
     .source = "Rico-Gallego 2015 (τ-Lop), section 4.1",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log₂P⌉, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_binomial_parameters,
+    .generate = generate_bcast_binomial,
 };
 
 }  // namespace convene::collective

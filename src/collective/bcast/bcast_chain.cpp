@@ -19,19 +19,19 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_chain(const Call& call, Builder& builder) {
   const Split tree = chain_split(static_cast<Rank>(call.parameters[1]));
   pass_down(tree_node(tree, call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[0]), 1, call,
             builder);
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(8, {1, 4}),
-                                        {.name = "chains",
-                                         .summary = "number of chains",
-                                         .fallback = 1,
-                                         .least = 1,
-                                         .most = 1024,
-                                         .samples = {1, 3}}};
+constexpr Parameter bcast_chain_parameters[] = {bcast_segments(8, {1, 4}),
+                                                {.name = "chains",
+                                                 .summary = "number of chains",
+                                                 .fallback = 1,
+                                                 .least = 1,
+                                                 .most = 1024,
+                                                 .samples = {1, 3}}};
 
 }  // namespace
 
@@ -41,8 +41,8 @@ extern constinit const Algorithm bcast_chain = {
     .source = "Marendic et al. 2016, section 2",
     .collectives = {Collective::bcast},
     .rounds = "P − 2 + N, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_chain_parameters,
+    .generate = generate_bcast_chain,
 };
 
 }  // namespace convene::collective

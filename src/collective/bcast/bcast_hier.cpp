@@ -16,9 +16,7 @@ extern const Algorithm bcast_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, within };
-
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(bcast_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Ranks& members = nodes.own_members();
@@ -56,12 +54,12 @@ void generate(const Call& call, Builder& builder) {
     hand_on(nodes.leader(nodes.own_node(), lane), at.lane(Buffer::output, lane));
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot bcast_hier_parts[] = {
     {"between", "broadcast to a leader on each node", Collective::bcast, "binomial", Among::nodes},
     {"within", "broadcast within a node", Collective::bcast, "linear", Among::node}};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition bcast_hier_composition = {
+    .parts = bcast_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -75,8 +73,8 @@ extern constinit const Algorithm bcast_hier = {
     .collectives = {Collective::bcast},
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &bcast_hier_composition,
+    .generate = generate_bcast_hier,
 };
 
 }  // namespace convene::collective

@@ -19,19 +19,19 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_knomial(const Call& call, Builder& builder) {
   const Split tree = knomial_split(static_cast<Rank>(call.parameters[0]));
   pass_down(tree_node(tree, call.relative(), call.procs), 0, static_cast<Rank>(call.parameters[1]),
             period_of(tree, call.procs), call, builder);
 }
 
-constexpr Parameter own_parameters[] = {{.name = "fanout",
-                                         .summary = "messages that a rank sends in a round (k)",
-                                         .fallback = 3,
-                                         .least = 1,
-                                         .most = 1024,
-                                         .samples = {2, 3, 7}},
-                                        bcast_segments(1, {1})};
+constexpr Parameter bcast_knomial_parameters[] = {{.name = "fanout",
+                                                   .summary = "messages that a rank sends in a round (k)",
+                                                   .fallback = 3,
+                                                   .least = 1,
+                                                   .most = 1024,
+                                                   .samples = {2, 3, 7}},
+                                                  bcast_segments(1, {1})};
 
 }  // namespace
 
@@ -41,8 +41,8 @@ extern constinit const Algorithm bcast_knomial = {
     .source = "Viertel 2007, section 5.1.3",
     .collectives = {Collective::bcast},
     .rounds = "N⌈log_{k+1} P⌉, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_knomial_parameters,
+    .generate = generate_bcast_knomial,
 };
 
 }  // namespace convene::collective

@@ -13,7 +13,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_linear(const Call& call, Builder& builder) {
   const Range vector(Buffer::output, 0);
   if (!call.is_root()) return builder.recv(call.root, vector);
   for (Rank above = 1; above < call.procs; ++above) builder.send(call.up(above), vector);
@@ -27,7 +27,7 @@ extern constinit const Algorithm bcast_linear = {
     .source = "folklore",
     .collectives = {Collective::bcast},
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_bcast_linear,
 };
 
 }  // namespace convene::collective

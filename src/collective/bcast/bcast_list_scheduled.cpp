@@ -65,7 +65,7 @@ std::vector<TreeNode> list_scheduled_tree(const Call& call) {
   return nodes;
 }
 
-void generate(const Call& call, SharedWork& work, Builder& builder) {
+void generate_bcast_list_scheduled(const Call& call, SharedWork& work, Builder& builder) {
   const auto nodes = work.get([&] { return list_scheduled_tree(call); });
   std::size_t most = 1;
   for (const TreeNode& node : *nodes) most = std::max(most, node.children.size());
@@ -73,7 +73,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
             call, builder);
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(1, {1, 3})};
+constexpr Parameter bcast_list_scheduled_parameters[] = {bcast_segments(1, {1, 3})};
 
 }  // namespace
 
@@ -85,8 +85,8 @@ extern constinit const Algorithm bcast_list_scheduled = {
     .arrival_source = ArrivalSource::forecast,
     .rounds =
         "⌈log₂Q⌉ for the Q ranks present, one after a late last arrival; N times as many with N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_list_scheduled_parameters,
+    .generate = generate_bcast_list_scheduled,
 };
 
 }  // namespace convene::collective

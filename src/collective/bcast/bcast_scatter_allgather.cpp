@@ -78,7 +78,7 @@ Embedding view_of(const Call& call, Rank first_round) {
   return view;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_scatter_allgather(const Call& call, Builder& builder) {
   const Algorithm& allgather = algorithm(static_cast<Allgather>(call.parameters[0]), call.procs);
   const Split tree = knomial_split(1);
   scatter_parts(tree_node(tree, call.relative(), call.procs), call, builder);
@@ -88,11 +88,12 @@ void generate(const Call& call, Builder& builder) {
   builder.leave();
 }
 
-constexpr Parameter own_parameters[] = {{.name = "allgather",
-                                         .summary = "allgather of the parts",
-                                         .fallback = 0,
-                                         .words = {"recursive_doubling", "ring", "sparbit"},
-                                         .samples = {0, 1, 2}}};
+constexpr Parameter bcast_scatter_allgather_parameters[] = {
+    {.name = "allgather",
+     .summary = "allgather of the parts",
+     .fallback = 0,
+     .words = {"recursive_doubling", "ring", "sparbit"},
+     .samples = {0, 1, 2}}};
 
 }  // namespace
 
@@ -102,9 +103,9 @@ extern constinit const Algorithm bcast_scatter_allgather = {
     .source = "Barnett et al. 1994; Thakur and Gropp 2003; Loch 2021, chapter 4",
     .collectives = {Collective::bcast},
     .rounds = "⌈log₂P⌉ and those of the allgather",
-    .parameters = own_parameters,
+    .parameters = bcast_scatter_allgather_parameters,
     .cuts_by_procs = true,
-    .generate = generate,
+    .generate = generate_bcast_scatter_allgather,
 };
 
 }  // namespace convene::collective

@@ -85,15 +85,15 @@ class SharedBcast {
   const Node own_;
 };
 
-void generate(const Call& call, Builder& builder) { SharedBcast(call, builder).run(); }
+void generate_bcast_shared(const Call& call, Builder& builder) { SharedBcast(call, builder).run(); }
 
 /// Only the first ranks have children and places.
-std::uint64_t places(Rank procs, std::span<const Value> parameters) {
+std::uint64_t bcast_places(Rank procs, std::span<const Value> parameters) {
   const auto degree = static_cast<Rank>(parameters[1]);
   return std::uint64_t{turns} * ((procs - 1 + degree - 1) / degree);
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter bcast_shared_parameters[] = {
     shared_segments(4, "number of segments of the vector; each is forwarded as it arrives"),
     {.name = "degree",
      .summary = "maximum number of ranks that read each slot of shared memory",
@@ -111,9 +111,9 @@ extern constinit const Algorithm bcast_shared = {
     .source = "Rico-Gallego 2015 (τ-Lop), section 4.6",
     .collectives = {Collective::bcast},
     .rounds = "h + 2(N − 1) or one more, h levels, N segments",
-    .parameters = own_parameters,
-    .shared_places = places,
-    .generate = generate,
+    .parameters = bcast_shared_parameters,
+    .shared_places = bcast_places,
+    .generate = generate_bcast_shared,
 };
 
 }  // namespace convene::collective

@@ -50,7 +50,7 @@ void feed(const Call& call, const Halves& halves, const TreeNode& root, Rank swa
     builder.send(call.absolute(halves.left_ranks), halves.of(false));
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_bcast_split_binary(const Call& call, Builder& builder) {
   const Split tree = kary_split(2);
   const TreeNode node = tree_node(tree, call.relative(), call.procs);
   const Halves halves(call.procs, static_cast<Rank>(call.parameters[0]));
@@ -67,7 +67,7 @@ void generate(const Call& call, Builder& builder) {
   builder.recv(call.absolute(other), halves.of(!left));
 }
 
-constexpr Parameter own_parameters[] = {bcast_segments(8, {2, 5}, 2)};
+constexpr Parameter bcast_split_binary_parameters[] = {bcast_segments(8, {2, 5}, 2)};
 
 }  // namespace
 
@@ -78,8 +78,8 @@ extern constinit const Algorithm bcast_split_binary = {
     .source = "Pješivac-Grbović et al. 2007",
     .collectives = {Collective::bcast},
     .rounds = "⌊log₂P⌋ + ⌈N/2⌉, N segments",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = bcast_split_binary_parameters,
+    .generate = generate_bcast_split_binary,
 };
 
 }  // namespace convene::collective

@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_gather_bine(const Call& call, Builder& builder) {
   const NegabinaryNode node = bine_node(call);
   const BineBlocks blocks(call, node, builder);
   if (node.subtree > 1 || call.is_root()) builder.copy(own_block(call), blocks.own());
@@ -44,7 +44,7 @@ extern constinit const Algorithm gather_bine = {
     .requirement = Requirement::power_of_two,
     .rounds = "log₂P",
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_bine,
 };
 
 }  // namespace convene::collective

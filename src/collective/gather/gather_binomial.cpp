@@ -26,7 +26,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_up(knomial_split(1), call, builder); }
+void generate_gather_binomial(const Call& call, Builder& builder) {
+  gather_up(knomial_split(1), call, builder);
+}
 
 }  // namespace
 
@@ -37,7 +39,7 @@ extern constinit const Algorithm gather_binomial = {
     .collectives = gathers,
     .rounds = "⌈log₂P⌉",
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_binomial,
 };
 
 }  // namespace convene::collective

@@ -29,7 +29,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_gather_bsbn(const Call& call, Builder& builder) {
   on_positions(ranks_at(by_hops_to_root(call.procs), call), call, builder, [&](const Call& inner) {
     gather_up(knomial_split(1), inner, builder, Begins::in_background);
   });
@@ -47,7 +47,7 @@ extern constinit const Algorithm gather_bsbn = {
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉; one after a late last arrival",
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_bsbn,
 };
 
 }  // namespace convene::collective

@@ -30,9 +30,11 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::in_background); }
+void generate_gather_bsls(const Call& call, Builder& builder) {
+  gather_in_turn(call, builder, Begins::in_background);
+}
 
-constexpr Parameter own_parameters[] = {segments_of_block()};
+constexpr Parameter gather_bsls_parameters[] = {segments_of_block()};
 
 }  // namespace
 
@@ -44,9 +46,9 @@ extern constinit const Algorithm gather_bsls = {
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2(P − 1)",
-    .parameters = own_parameters,
+    .parameters = gather_bsls_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_bsls,
 };
 
 }  // namespace convene::collective

@@ -15,11 +15,7 @@ extern const Algorithm gather_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, within };
-
-using Held = HierarchicalCall::Held;
-
-void generate(const Call& call, Builder& builder) {
+void generate_gather_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(gather_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank lane = nodes.own_lane();
@@ -29,12 +25,14 @@ void generate(const Call& call, Builder& builder) {
   const auto sizes = at.all(Buffer::output);  // a place of each block's size, even without such a buffer
 
   // Where a leader holds its group's blocks, and later those of its lane.
-  const Held own = at.own(Buffer::input);
-  const Held lanes = call.is_root() ? sizes : collects ? at.scratch(nodes.ranks_of_lane(lane)) : own;
+  const HierarchicalCall::Held own = at.own(Buffer::input);
+  const HierarchicalCall::Held lanes = call.is_root() ? sizes
+                                       : collects     ? at.scratch(nodes.ranks_of_lane(lane))
+                                                      : own;
   const bool is_alone = group.size() == 1;
-  const Held groups = call.is_root() || (collects && !is_alone) ? lanes
-                      : leads && !is_alone                      ? at.scratch(group)
-                                                                : own;
+  const HierarchicalCall::Held groups = call.is_root() || (collects && !is_alone) ? lanes
+                                        : leads && !is_alone                      ? at.scratch(group)
+                                                                                  : own;
   if (!is_alone)
     at.run(within,
            {.collective = Collective::gather,
@@ -69,13 +67,13 @@ void generate(const Call& call, Builder& builder) {
                     .blocks = at.by_lane(sizes)});
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot gather_hier_parts[] = {
     {"between", "gather between the leaders of different nodes", Collective::gather, "binomial",
      Among::nodes},
     {"within", "gather to the leader within its group", Collective::gather, "linear", Among::group}};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition gather_hier_composition = {
+    .parts = gather_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -90,8 +88,8 @@ extern constinit const Algorithm gather_hier = {
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
     .relays = true,
-    .composition = &composition,
-    .generate = generate,
+    .composition = &gather_hier_composition,
+    .generate = generate_gather_hier,
 };
 
 }  // namespace convene::collective

@@ -16,7 +16,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_gather_linear(const Call& call, Builder& builder) {
   if (!call.is_root()) return builder.send(call.root, own_block(call));
   builder.copy(own_block(call), all_blocks(call, call.rank, 1));
   for (Rank above = 1; above < call.procs; ++above)
@@ -31,7 +31,7 @@ extern constinit const Algorithm gather_linear = {
     .source = "Viertel 2007, section 5.2.2",
     .collectives = gathers,
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_gather_linear,
 };
 
 }  // namespace convene::collective

@@ -95,7 +95,7 @@ void return_segments(const Call& call, Rank segments, Rank window, Builder& buil
   }
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_gather_linear_sync(const Call& call, Builder& builder) {
   const auto segments = static_cast<Rank>(call.parameters[0]);
   const auto window = static_cast<Rank>(call.parameters[1]);
   const bool is_requester = call.procs == 1 || call.is_root();
@@ -105,7 +105,7 @@ void generate(const Call& call, Builder& builder) {
     is_requester ? return_segments(call, segments, window, builder) : announce(call, segments, builder);
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter gather_linear_sync_parameters[] = {
     {.name = "segments",
      .summary = "number of segments of a block; the first one is the signal",
      .fallback = 64,
@@ -127,8 +127,8 @@ extern constinit const Algorithm gather_linear_sync = {
     .source = "after Viertel 2007, section 5.1.2, and Proficz 2018 (BSLS)",
     .collectives = gathers,
     .rounds = "2 (gatherv: 3)",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = gather_linear_sync_parameters,
+    .generate = generate_gather_linear_sync,
 };
 
 }  // namespace convene::collective

@@ -22,7 +22,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_gather_loggp_optimal(const Call& call, Builder& builder) {
   const LogGPTree tree(loggp_costs(call.parameters), call.procs);
   gather_up(tree.split(), call, builder);
 }
@@ -37,7 +37,7 @@ extern constinit const Algorithm gather_loggp_optimal = {
     .rounds = "⌈log₂P⌉ to P − 1, depending on the costs",
     .parameters = loggp_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_loggp_optimal,
 };
 
 }  // namespace convene::collective

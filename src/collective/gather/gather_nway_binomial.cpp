@@ -22,9 +22,12 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_up(nway_tree(call), call, builder); }
+void generate_gather_nway_binomial(const Call& call, Builder& builder) {
+  gather_up(nway_tree(call), call, builder);
+}
 
-constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank receives in a round (k)")};
+constexpr Parameter gather_nway_binomial_parameters[] = {
+    nway_fanout("messages that a rank receives in a round (k)")};
 
 }  // namespace
 
@@ -34,9 +37,9 @@ extern constinit const Algorithm gather_nway_binomial = {
     .source = "Viertel 2007, sections 5.1.3 and 5.2.2",
     .collectives = gathers,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = own_parameters,
+    .parameters = gather_nway_binomial_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_nway_binomial,
 };
 
 }  // namespace convene::collective

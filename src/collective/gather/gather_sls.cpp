@@ -15,9 +15,11 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { gather_in_turn(call, builder, Begins::at_call); }
+void generate_gather_sls(const Call& call, Builder& builder) {
+  gather_in_turn(call, builder, Begins::at_call);
+}
 
-constexpr Parameter own_parameters[] = {segments_of_block()};
+constexpr Parameter gather_sls_parameters[] = {segments_of_block()};
 
 }  // namespace
 
@@ -28,9 +30,9 @@ extern constinit const Algorithm gather_sls = {
     .collectives = gathers,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "2(P − 1)",
-    .parameters = own_parameters,
+    .parameters = gather_sls_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_gather_sls,
 };
 
 }  // namespace convene::collective

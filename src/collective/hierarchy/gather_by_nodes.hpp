@@ -7,9 +7,7 @@
 
 namespace convene::collective {
 
-enum UpAndDown : std::size_t { between, up, down };
-
-/// Adds one rank's steps of an algorithm whose parts are the slots above.
+/// Adds one rank's steps of an algorithm whose parts are between nodes, up and down.
 inline void gather_by_nodes(const Algorithm& algorithm, const Call& call, Builder& builder) {
   HierarchicalCall at(algorithm, call, builder);
   const Hierarchy& nodes = at.nodes();

@@ -9,6 +9,7 @@
 // number l. If there is one vector (bcast, reduce, allreduce), lane l is its l-th part.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,6 +59,10 @@ class Hierarchy {
 /// Earliest time at which a rank can take part in a phase: unknown; its arrival; the arrival of all ranks of
 /// its node.
 enum class When : std::uint8_t { unknown, arrived, node_arrived };
+
+/// Parts of a composition: between nodes, and within a node (up to its leader and down from it, if these
+/// differ).
+enum HierarchyPart : std::size_t { between = 0, within = 1, up = 1, down = 2 };
 
 /// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of
 /// parts one after the other. All ranks pass the same phases, also those in which they have no part, so that

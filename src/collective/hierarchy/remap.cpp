@@ -19,7 +19,7 @@ enum Own : std::size_t { order, blocks };
 
 enum class Blocks : std::int64_t { placed, copied };
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter remap_parameters[] = {
     {.name = "order",
      .summary =
          "order of numbers: node after node, to the nodes in turn, or fitted to the algorithm's messages",
@@ -43,7 +43,7 @@ Call inner_call(const Call& call, const Spec& part) {
           .commutative = call.commutative};
 }
 
-std::string unmet(const Algorithm&, const Call& call) {
+std::string unmet_of_remap(const Algorithm&, const Call& call) {
   if (call.nodes.empty()) return "needs the mapping of ranks to nodes";
   if (!call.commutative && is_reduction(call.collective))
     return "needs a commutative operator, because it changes the order of ranks";
@@ -191,7 +191,7 @@ template <Collective collective>
 constexpr PartSlot slots[] = {
     {"algorithm", "algorithm on the renumbered ranks", collective, fallback(collective)}};
 template <Collective collective>
-constexpr Composition composition = {.parts = slots<collective>, .unmet = unmet, .pieces = pieces};
+constexpr Composition composition = {.parts = slots<collective>, .unmet = unmet_of_remap, .pieces = pieces};
 
 template <Collective collective>
 constexpr Algorithm remap(CollectiveSet collectives) {
@@ -202,7 +202,7 @@ constexpr Algorithm remap(CollectiveSet collectives) {
           .source = "Rico-Gallego 2015 (τ-Lop), chapter 6; Mirsadeghi and Afsahi 2016",
           .collectives = collectives,
           .rounds = "those of its part",
-          .parameters = own_parameters,
+          .parameters = remap_parameters,
           .composition = &composition<collective>,
           .generate = [](const Call& call, SharedWork& work, Builder& builder) {
             Remapped(call, work, builder).run();

@@ -26,9 +26,9 @@
 namespace convene::collective {
 namespace {
 
-class Combining {
+class AlltoallCombining {
  public:
-  Combining(const Call& call, SharedWork& work, Builder& builder)
+  AlltoallCombining(const Call& call, SharedWork& work, Builder& builder)
       : call_(call),
         builder_(builder),
         graph_(*call.graph),
@@ -126,7 +126,9 @@ class Combining {
   std::map<std::pair<Rank, Rank>, std::pair<Place, Place>> relayed_;  // first place and number, by both ends
 };
 
-void generate(const Call& call, SharedWork& work, Builder& builder) { Combining(call, work, builder).run(); }
+void generate_neighbor_alltoall_combining(const Call& call, SharedWork& work, Builder& builder) {
+  AlltoallCombining(call, work, builder).run();
+}
 
 }  // namespace
 
@@ -138,7 +140,7 @@ extern constinit const Algorithm neighbor_alltoall_combining = {
     .rounds = "2",
     .relays = true,
     .needs_whole_graph = true,
-    .generate = generate,
+    .generate = generate_neighbor_alltoall_combining,
 };
 
 }  // namespace convene::collective

@@ -9,7 +9,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_neighbor_alltoall_linear(const Call& call, Builder& builder) {
   const auto &sources = call.graph->sources[call.rank], &targets = call.graph->targets[call.rank];
   std::vector<Place> to_itself;
   for (Place place = 0; place < targets.size(); ++place)
@@ -36,7 +36,7 @@ extern constinit const Algorithm neighbor_alltoall_linear = {
     .source = "MPI 4.1, section 8.6",
     .collectives = {Collective::neighbor_alltoall, Collective::neighbor_alltoallv},
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_neighbor_alltoall_linear,
 };
 
 }  // namespace convene::collective

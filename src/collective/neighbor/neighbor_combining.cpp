@@ -89,7 +89,9 @@ class Combining {
   std::shared_ptr<const Routes> routes_;
 };
 
-void generate(const Call& call, SharedWork& work, Builder& builder) { Combining(call, work, builder).run(); }
+void generate_neighbor_combining(const Call& call, SharedWork& work, Builder& builder) {
+  Combining(call, work, builder).run();
+}
 
 }  // namespace
 
@@ -100,7 +102,7 @@ extern constinit const Algorithm neighbor_combining = {
     .collectives = {Collective::neighbor_allgather, Collective::neighbor_allgatherv},
     .rounds = "2",
     .needs_whole_graph = true,
-    .generate = generate,
+    .generate = generate_neighbor_combining,
 };
 
 }  // namespace convene::collective

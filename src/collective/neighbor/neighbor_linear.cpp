@@ -8,7 +8,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_neighbor_linear(const Call& call, Builder& builder) {
   const Graph& graph = *call.graph;
   const auto& sources = graph.sources[call.rank];
   const Range own(Buffer::input, 0);
@@ -32,7 +32,7 @@ extern constinit const Algorithm neighbor_linear = {
     .source = "MPI 4.1, section 8.6",
     .collectives = {Collective::neighbor_allgather, Collective::neighbor_allgatherv},
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_neighbor_linear,
 };
 
 }  // namespace convene::collective

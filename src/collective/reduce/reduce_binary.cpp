@@ -18,7 +18,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_binary(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Rank own = call.relative();
   const auto depth = static_cast<std::uint32_t>(std::bit_width(own + 1) - 1);
@@ -37,7 +37,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_binary_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -47,9 +47,9 @@ extern constinit const Algorithm reduce_binary = {
     .source = "Sanders, Speck, Träff 2009, section 2; Marendic et al. 2016, section 5.7",
     .collectives = {Collective::reduce},
     .rounds = "2(N + ⌊log₂P⌋ − 1) of 1/N vector each",
-    .parameters = own_parameters,
+    .parameters = reduce_binary_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_binary,
 };
 
 }  // namespace convene::collective

@@ -16,7 +16,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_bine(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const NegabinaryNode node = bine_node(call);
   const std::uint32_t rounds = bine_rounds(call.procs);
@@ -34,7 +34,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(1)};
+constexpr Parameter reduce_bine_parameters[] = {segments_parameter(1)};
 
 }  // namespace
 
@@ -46,9 +46,9 @@ extern constinit const Algorithm reduce_bine = {
     .collectives = {Collective::reduce},
     .requirement = Requirement::power_of_two,
     .rounds = "N·log₂P of 1/N vector each",
-    .parameters = own_parameters,
+    .parameters = reduce_bine_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_bine,
 };
 
 }  // namespace convene::collective

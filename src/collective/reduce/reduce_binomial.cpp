@@ -22,7 +22,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_binomial(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Numbering numbering{call};
   const Rank own = numbering.own();
@@ -45,7 +45,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(1)};
+constexpr Parameter reduce_binomial_parameters[] = {segments_parameter(1)};
 
 }  // namespace
 
@@ -55,8 +55,8 @@ extern constinit const Algorithm reduce_binomial = {
     .source = "Marendic et al. 2016, section 5.5.1 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "N⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root for non-commutative operators",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = reduce_binomial_parameters,
+    .generate = generate_reduce_binomial,
 };
 
 }  // namespace convene::collective

@@ -25,9 +25,9 @@
 namespace convene::collective {
 namespace {
 
-std::uint64_t parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
+std::uint64_t butterfly_parts(Rank procs, std::span<const Value>) { return std::bit_floor(procs); }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_butterfly(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs), call.root};
   const std::vector<Place> all = run_of_places(0, folding.cores);
   Slicing slicing(call, builder, folding, radices(folding.cores, 2));
@@ -47,8 +47,8 @@ extern constinit const Algorithm reduce_butterfly = {
     .source = "Marendic et al. 2016, section 5.5.3 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "2⌊log₂P⌋, one more if P is no power of two",
-    .pieces = parts,
-    .generate = generate,
+    .pieces = butterfly_parts,
+    .generate = generate_reduce_butterfly,
 };
 
 }  // namespace convene::collective

@@ -26,7 +26,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, SharedWork& work, Builder& builder) {
+void generate_reduce_clairvoyant(const Call& call, SharedWork& work, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const auto all =
       work.get([&] { return clairvoyant_transfers(call.procs, segments, call.root, call.arrivals); });
@@ -50,7 +50,7 @@ void generate(const Call& call, SharedWork& work, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_clairvoyant_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -62,9 +62,9 @@ extern constinit const Algorithm reduce_clairvoyant = {
     .collectives = {Collective::reduce},
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉ + N − 1 of 1/N vector each for balanced arrivals, at most one more otherwise",
-    .parameters = own_parameters,
+    .parameters = reduce_clairvoyant_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_clairvoyant,
 };
 
 }  // namespace convene::collective

@@ -17,9 +17,7 @@ extern const Algorithm reduce_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, within };
-
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(reduce_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank own = nodes.own_lane();
@@ -53,12 +51,12 @@ void generate(const Call& call, Builder& builder) {
     if (lane != own) builder.recv(nodes.leader(nodes.root_node(), lane), at.lane(Buffer::output, lane));
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot reduce_hier_parts[] = {
     {"between", "combines the partial results of the nodes", Collective::reduce, "binomial", Among::nodes},
     {"within", "reduction within a node", Collective::reduce, "linear", Among::node}};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition reduce_hier_composition = {
+    .parts = reduce_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -71,8 +69,8 @@ extern constinit const Algorithm reduce_hier = {
     .collectives = {Collective::reduce},
     .rounds = "those of its parts, one more with several leaders",
     .parameters = only(leaders_parameter),
-    .composition = &composition,
-    .generate = generate,
+    .composition = &reduce_hier_composition,
+    .generate = generate_reduce_hier,
 };
 
 }  // namespace convene::collective

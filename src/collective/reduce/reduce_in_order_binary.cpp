@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_in_order_binary(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const auto height =
       static_cast<std::uint32_t>(std::bit_width(std::max(call.root, call.procs - 1 - call.root)));
@@ -32,7 +32,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_in_order_binary_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -44,8 +44,8 @@ extern constinit const Algorithm reduce_in_order_binary = {
     .source = "Sanders, Speck, Träff 2009, section 4 (in-order trees)",
     .collectives = {Collective::reduce},
     .rounds = "about 2(N + ⌊log₂P⌋) of 1/N vector each",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = reduce_in_order_binary_parameters,
+    .generate = generate_reduce_in_order_binary,
 };
 
 }  // namespace convene::collective

@@ -15,7 +15,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_in_situ(const Call& call, Builder& builder) {
   if (call.procs == 1) return builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));
   const InSitu at(call, builder);
   at.put();
@@ -39,7 +39,7 @@ extern constinit const Algorithm reduce_in_situ = {
     .rounds = "3",
     .shared_places = InSitu::places,
     .pieces = InSitu::pieces,
-    .generate = generate,
+    .generate = generate_reduce_in_situ,
 };
 
 }  // namespace convene::collective

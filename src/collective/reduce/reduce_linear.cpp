@@ -15,7 +15,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_linear(const Call& call, Builder& builder) {
   if (!call.is_root()) return builder.send(call.root, Range(Buffer::input, 0));
   const Range sum(Buffer::output, 0);
   const Place sized_like[] = {0};
@@ -52,7 +52,7 @@ extern constinit const Algorithm reduce_linear = {
     .source = "folklore",
     .collectives = {Collective::reduce},
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_reduce_linear,
 };
 
 }  // namespace convene::collective

@@ -41,16 +41,16 @@
 namespace convene::collective {
 namespace {
 
-enum What : std::uint32_t { ready, acknowledged, go, expect, hurry, redirect, adopt };
+enum RedirectNotice : std::uint32_t { ready, acknowledged, go, expect, hurry, redirect, adopt };
 
-using Ranks = std::vector<Rank>;
+using RankList = std::vector<Rank>;
 
-bool contains(const Ranks& ranks, Rank rank) {
+bool contains(const RankList& ranks, Rank rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
 /// True if the rank was in the list.
-bool remove(Ranks& ranks, Rank rank) { return std::erase(ranks, rank) > 0; }
+bool remove(RankList& ranks, Rank rank) { return std::erase(ranks, rank) > 0; }
 
 class LocalRedirect final : public OnlineAlgorithm {
  public:
@@ -108,7 +108,7 @@ class LocalRedirect final : public OnlineAlgorithm {
   static Range vector(Buffer buffer) { return {buffer, 0}; }
 
   void note(Rank from, const Notice& notice, OnlineSteps& steps) {
-    switch (static_cast<What>(notice.what)) {
+    switch (static_cast<RedirectNotice>(notice.what)) {
       case ready:
         if (remove(answering_, from)) return;
         if (remove(missing_, from))
@@ -231,14 +231,14 @@ class LocalRedirect final : public OnlineAlgorithm {
   Buffer own_;         // location of the own contribution
   Buffer inboxes_[2];  // for others' sums: the one that does not hold the current sum
   Rank rank_, boss_ = 0;
-  Ranks missing_;      // children that are not ready
-  Ranks ready_;        // ready children, in this order
-  Ranks heard_from_;   // ranks that handed over a child to this rank: once for each child, until they are
-                       // sent an `expect`
-  Ranks early_;        // ranks that answered before they were known to be children
-  Ranks answering_;    // redirected ranks whose answer is pending
-  Ranks handed_over_;  // children that the boss is to wait for instead, in the order of the notices
-  Ranks hurried_, hurried_by_;
+  RankList missing_;      // children that are not ready
+  RankList ready_;        // ready children, in this order
+  RankList heard_from_;   // ranks that handed over a child to this rank: once for each child, until they are
+                          // sent an `expect`
+  RankList early_;        // ranks that answered before they were known to be children
+  RankList answering_;    // redirected ranks whose answer is pending
+  RankList handed_over_;  // children that the boss is to wait for instead, in the order of the notices
+  RankList hurried_, hurried_by_;
   std::vector<Redirect> redirects_;  // received, not followed yet
   std::vector<Redirect> passed_on_;  // sent by this rank
   Buffer sum_ = Buffer::input;

@@ -20,7 +20,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_pipeline(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Numbering numbering{call};
   const Rank own = numbering.own(), last = call.procs - 1;
@@ -39,7 +39,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_pipeline_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -49,8 +49,8 @@ extern constinit const Algorithm reduce_pipeline = {
     .source = "Marendic et al. 2016, table 3 (linear pipeline)",
     .collectives = {Collective::reduce},
     .rounds = "P − 2 + N of 1/N vector each; one more from rank 0 to the root for non-commutative operators",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = reduce_pipeline_parameters,
+    .generate = generate_reduce_pipeline,
 };
 
 }  // namespace convene::collective

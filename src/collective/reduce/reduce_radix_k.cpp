@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t most_inboxes = 4;
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_radix_k(const Call& call, Builder& builder) {
   const Folding none{call.procs, call.procs};
   const Value& radix = call.parameters[0];
   std::vector<Rank> wanted;
@@ -37,7 +37,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, call.procs));
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter reduce_radix_k_parameters[] = {
     {.name = "radix",
      .summary =
          "maximum group size at each level, as in 4x4x8 (the last one repeats); lowered to a divisor of the "
@@ -56,9 +56,9 @@ extern constinit const Algorithm reduce_radix_k = {
     .source = "Marendic et al. 2016, section 5.5.4 and appendix A",
     .collectives = {Collective::reduce},
     .rounds = "the sum of (k − 1) over the group sizes, plus one per group size for the gather",
-    .parameters = own_parameters,
+    .parameters = reduce_radix_k_parameters,
     .cuts_by_procs = true,
-    .generate = generate,
+    .generate = generate_reduce_radix_k,
 };
 
 }  // namespace convene::collective

@@ -23,7 +23,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_ring(const Call& call, Builder& builder) {
   const Rank own = call.relative();
   Partial partial(call, builder, call.procs, to_root(call, 0));
   ring_reduce_scatter({call.procs, own, call.up(), call.down()}, builder, partial);
@@ -57,7 +57,7 @@ extern constinit const Algorithm reduce_ring = {
     .rounds = "P − 1 + ⌈log₂P⌉",
     .cuts_by_procs = true,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_ring,
 };
 
 }  // namespace convene::collective

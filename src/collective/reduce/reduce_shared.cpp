@@ -52,7 +52,7 @@ Buffer own_buffer(std::uint32_t segments, const Call& call, Builder& builder) {
   return copied;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_shared(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Buffer own = call.is_root() ? own_buffer(segments, call, builder) : Buffer::input;
   for (std::uint32_t segment = 0; segment < segments; ++segment)
@@ -60,9 +60,9 @@ void generate(const Call& call, Builder& builder) {
                    : put(segment, call, builder);
 }
 
-std::uint64_t places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * (procs - 1); }
+std::uint64_t reduce_places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * (procs - 1); }
 
-constexpr Parameter own_parameters[] = {shared_segments(4, "number of segments of the vector")};
+constexpr Parameter reduce_shared_parameters[] = {shared_segments(4, "number of segments of the vector")};
 
 }  // namespace
 
@@ -72,9 +72,9 @@ extern constinit const Algorithm reduce_shared = {
     .source = "Rico-Gallego 2015 (τ-Lop), section 4.7.3",
     .collectives = {Collective::reduce},
     .rounds = "2N, N segments",
-    .parameters = own_parameters,
-    .shared_places = places,
-    .generate = generate,
+    .parameters = reduce_shared_parameters,
+    .shared_places = reduce_places,
+    .generate = generate_reduce_shared,
 };
 
 }  // namespace convene::collective

@@ -63,7 +63,7 @@ TreeRole role_in(const Tree& tree, const Numbering& numbering) {
   return role;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_two_tree(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Numbering numbering{call};
   const TreeRole roles[] = {role_in({call.procs, false}, numbering), role_in({call.procs, true}, numbering)};
@@ -78,7 +78,7 @@ void generate(const Call& call, Builder& builder) {
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter own_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_two_tree_parameters[] = {segments_parameter(16)};
 
 }  // namespace
 
@@ -90,8 +90,8 @@ extern constinit const Algorithm reduce_two_tree = {
     .rounds =
         "about N + 2⌈log₂P⌉ of 1/N vector each; one more from rank 0 to the root for non-commutative "
         "operators",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = reduce_two_tree_parameters,
+    .generate = generate_reduce_two_tree,
 };
 
 }  // namespace convene::collective

@@ -26,7 +26,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_aggregated_trees(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {});
   std::uint32_t label = 0;
   const std::vector<patterns::AggregatedRound> rounds = rounds_of_trees(call);
@@ -40,7 +40,7 @@ void generate(const Call& call, Builder& builder) {
   builder.copy(partial.at(run_of_places(call.rank)), own_block);
 }
 
-constexpr Parameter own_parameters[] = {aggregation_parameter};
+constexpr Parameter reduce_scatter_aggregated_trees_parameters[] = {aggregation_parameter};
 
 }  // namespace
 
@@ -52,9 +52,9 @@ extern constinit const Algorithm reduce_scatter_aggregated_trees = {
     .source = "Jeaugey 2025 (arXiv 2506.20252)",
     .collectives = reduce_scatters,
     .rounds = "⌈log₂P⌉; log₂A + N/A − 1 with at most A blocks in a message",
-    .parameters = own_parameters,
+    .parameters = reduce_scatter_aggregated_trees_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_scatter_aggregated_trees,
 };
 
 }  // namespace convene::collective

@@ -23,13 +23,13 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_bine(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {});
   negabinary_reduce_scatter(bine_exchange(call), call, builder, partial);
   keep_own_place(call, builder, partial);
 }
 
-constexpr Parameter own_parameters[] = {bine_blocks_parameter};
+constexpr Parameter reduce_scatter_bine_parameters[] = {bine_blocks_parameter};
 
 }  // namespace
 
@@ -41,9 +41,9 @@ extern constinit const Algorithm reduce_scatter_bine = {
     .collectives = reduce_scatters,
     .requirement = Requirement::even,
     .rounds = "⌈log₂P⌉",
-    .parameters = own_parameters,
+    .parameters = reduce_scatter_bine_parameters,
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_scatter_bine,
 };
 
 }  // namespace convene::collective

@@ -37,7 +37,7 @@ Rank reversed(Rank number, Rank cores) {
 }
 
 /// The blocks of the cores `first` … first + count − 1, and of their partners: a run.
-std::vector<Place> blocks_of(const Folding& folding, Rank first, Rank count) {
+std::vector<Place> blocks_of_cores(const Folding& folding, Rank first, Rank count) {
   const auto begin = [&](Rank core) { return core + std::min(core, folding.pairs()); };
   return run_of_places(begin(first), begin(first + count) - begin(first));
 }
@@ -51,13 +51,13 @@ void halve(const Folding& folding, Rank own, std::uint32_t round, Builder& build
     const bool keeps_lower = partner > own;
     first = keeps_lower ? lower : upper;
     builder.round(round);
-    partial.send(folding.rank(partner), blocks_of(folding, keeps_lower ? upper : lower, count));
-    partial.take(folding.rank(partner), blocks_of(folding, first, count),
+    partial.send(folding.rank(partner), blocks_of_cores(folding, keeps_lower ? upper : lower, count));
+    partial.take(folding.rank(partner), blocks_of_cores(folding, first, count),
                  keeps_lower ? OperandOrder::above : OperandOrder::below);
   }
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_butterfly(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};
   const Rank own = folding.core(call.rank);
   const auto levels = static_cast<std::uint32_t>(std::bit_width(folding.cores) - 1);
@@ -70,7 +70,7 @@ void generate(const Call& call, Builder& builder) {
   builder.round(folds + levels);
   const Rank holder = folding.rank(reversed(own, folding.cores));  // of the own block's sum
   if (folding.is_core(call.rank))
-    for (const Place block : blocks_of(folding, reversed(own, folding.cores), 1))
+    for (const Place block : blocks_of_cores(folding, reversed(own, folding.cores), 1))
       if (block != call.rank) partial.send(block, block);
   if (holder != call.rank) return builder.recv(holder, own_result());
   const Range own_block[] = {own_result()};
@@ -87,7 +87,7 @@ extern constinit const Algorithm reduce_scatter_butterfly = {
     .source = "Träff 2005, section 3; Rabenseifner 2004, section 4",
     .collectives = reduce_scatters,
     .rounds = "⌊log₂P⌋ + 1, one more if P is no power of two",
-    .generate = generate,
+    .generate = generate_reduce_scatter_butterfly,
 };
 
 }  // namespace convene::collective

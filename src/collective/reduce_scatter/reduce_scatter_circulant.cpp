@@ -21,7 +21,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_circulant(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {});
   circulant_reduce_scatter(call, builder, partial);
   const Range own_block[] = {own_result()};
@@ -39,7 +39,7 @@ extern constinit const Algorithm reduce_scatter_circulant = {
     .collectives = reduce_scatters,
     .rounds = "⌈log₂P⌉",
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_scatter_circulant,
 };
 
 }  // namespace convene::collective

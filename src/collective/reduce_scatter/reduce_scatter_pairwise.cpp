@@ -44,7 +44,7 @@ void combine_in_order(const Call& call, Builder& builder) {
     builder.combine(rank == call.rank ? contribution(rank) : Range(inbox, rank), own_result());
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_pairwise(const Call& call, Builder& builder) {
   if (call.procs == 1) return builder.copy(contribution(0), own_result());
   call.commutative ? combine_at_once(call, builder) : combine_in_order(call, builder);
 }
@@ -57,7 +57,7 @@ extern constinit const Algorithm reduce_scatter_pairwise = {
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     .collectives = reduce_scatters,
     .rounds = "P − 1",
-    .generate = generate,
+    .generate = generate_reduce_scatter_pairwise,
 };
 
 }  // namespace convene::collective

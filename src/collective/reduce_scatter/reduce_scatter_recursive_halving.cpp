@@ -39,7 +39,7 @@ std::vector<Place> blocks_of(const Folding& folding, Rank number, Rank bits) {
   return blocks;
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_recursive_halving(const Call& call, Builder& builder) {
   const Folding folding{call.procs, std::bit_floor(call.procs)};
   const Rank own = folding.core(call.rank);
   Partial partial(call, builder, call.procs,
@@ -74,7 +74,7 @@ extern constinit const Algorithm reduce_scatter_recursive_halving = {
     .source = "Thakur, Rabenseifner, Gropp 2005, section 4.4",
     .collectives = reduce_scatters,
     .rounds = "⌊log₂P⌋, two more if P is no power of two",
-    .generate = generate,
+    .generate = generate_reduce_scatter_recursive_halving,
 };
 
 }  // namespace convene::collective

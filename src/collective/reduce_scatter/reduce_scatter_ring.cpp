@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_ring(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {});
   ring_reduce_scatter({call.procs, call.rank, call.up(), call.down()}, builder, partial);
   const Range own_block[] = {own_result()};
@@ -35,7 +35,7 @@ extern constinit const Algorithm reduce_scatter_ring = {
     .collectives = reduce_scatters,
     .rounds = "P − 1",
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_scatter_ring,
 };
 
 }  // namespace convene::collective

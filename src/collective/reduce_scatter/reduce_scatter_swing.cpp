@@ -22,7 +22,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_reduce_scatter_swing(const Call& call, Builder& builder) {
   Partial partial(call, builder, call.procs, {});
   negabinary_reduce_scatter({call.procs, DistanceOrder::far_first}, call, builder, partial);
   keep_own_place(call, builder, partial);
@@ -40,7 +40,7 @@ extern constinit const Algorithm reduce_scatter_swing = {
     .requirement = Requirement::even,
     .rounds = "⌈log₂P⌉",
     .commutative_only = true,
-    .generate = generate,
+    .generate = generate_reduce_scatter_swing,
 };
 
 }  // namespace convene::collective

@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scan_binomial(const Call& call, Builder& builder) {
   Prefix prefix(call, builder);
   const Rank size = prefix.size(), count = prefix.number() + 1;  // the number of ranks in a full sum
   if (prefix.number() >= size) return;
@@ -46,7 +46,7 @@ extern constinit const Algorithm scan_binomial = {
     .source = "Sanders and Träff 2006, section 2",
     .collectives = scans,
     .rounds = "2⌈log₂P⌉ − 1; exscan 2⌈log₂(P − 1)⌉",
-    .generate = generate,
+    .generate = generate_scan_binomial,
 };
 
 }  // namespace convene::collective

@@ -17,7 +17,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scan_recursive_doubling(const Call& call, Builder& builder) {
   Prefix prefix(call, builder);
   if (prefix.number() >= prefix.size()) return;
   std::uint32_t round = prefix.first_round();
@@ -36,7 +36,7 @@ extern constinit const Algorithm scan_recursive_doubling = {
     .source = "Hillis and Steele 1986; Sanders and Träff 2006, section 1",
     .collectives = scans,
     .rounds = "⌈log₂P⌉; exscan 1 + ⌈log₂(P − 1)⌉",
-    .generate = generate,
+    .generate = generate_scan_recursive_doubling,
 };
 
 }  // namespace convene::collective

@@ -19,7 +19,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_bine(const Call& call, Builder& builder) {
   const NegabinaryNode node = bine_node(call);
   const BineBlocks blocks(call, node, builder);
   if (!call.is_root()) {
@@ -44,7 +44,7 @@ extern constinit const Algorithm scatter_bine = {
     .requirement = Requirement::power_of_two,
     .rounds = "log₂P",
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_bine,
 };
 
 }  // namespace convene::collective

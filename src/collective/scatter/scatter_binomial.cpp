@@ -27,7 +27,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { scatter_down(knomial_split(1), call, builder); }
+void generate_scatter_binomial(const Call& call, Builder& builder) {
+  scatter_down(knomial_split(1), call, builder);
+}
 
 }  // namespace
 
@@ -38,7 +40,7 @@ extern constinit const Algorithm scatter_binomial = {
     .collectives = scatters,
     .rounds = "⌈log₂P⌉",
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_binomial,
 };
 
 }  // namespace convene::collective

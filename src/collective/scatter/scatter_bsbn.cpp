@@ -15,7 +15,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_bsbn(const Call& call, Builder& builder) {
   scatter_sorted_binomial(call, builder, Begins::in_background);
 }
 
@@ -31,7 +31,7 @@ extern constinit const Algorithm scatter_bsbn = {
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉",
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_bsbn,
 };
 
 }  // namespace convene::collective

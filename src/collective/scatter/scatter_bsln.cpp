@@ -16,7 +16,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builder, Begins::in_background); }
+void generate_scatter_bsln(const Call& call, Builder& builder) {
+  scatter_in_turn(call, builder, Begins::in_background);
+}
 
 }  // namespace
 
@@ -28,7 +30,7 @@ extern constinit const Algorithm scatter_bsln = {
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1",
-    .generate = generate,
+    .generate = generate_scatter_bsln,
 };
 
 }  // namespace convene::collective

@@ -15,11 +15,7 @@ extern const Algorithm scatter_hier;
 
 namespace {
 
-enum Slot : std::size_t { between, within };
-
-using Held = HierarchicalCall::Held;
-
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_hier(const Call& call, Builder& builder) {
   HierarchicalCall at(scatter_hier, call, builder);
   const Hierarchy& nodes = at.nodes();
   const Rank lane = nodes.own_lane();
@@ -30,9 +26,13 @@ void generate(const Call& call, Builder& builder) {
   const auto sizes = at.all(Buffer::input);  // a place of each block's size, even without such a buffer
 
   // Where a leader holds its lane's blocks, and later those of its group.
-  const Held own = at.own(Buffer::output);
-  const Held lanes = call.is_root() ? sizes : distributes ? at.scratch(nodes.ranks_of_lane(lane)) : own;
-  const Held groups = call.is_root() || distributes ? lanes : leads && !is_alone ? at.scratch(group) : own;
+  const HierarchicalCall::Held own = at.own(Buffer::output);
+  const HierarchicalCall::Held lanes = call.is_root() ? sizes
+                                       : distributes  ? at.scratch(nodes.ranks_of_lane(lane))
+                                                      : own;
+  const HierarchicalCall::Held groups = call.is_root() || distributes ? lanes
+                                        : leads && !is_alone          ? at.scratch(group)
+                                                                      : own;
 
   const Ranks first = nodes.leaders_of_node(nodes.root_node());
   if (leads && nodes.is_on_root_node() && first.size() > 1)
@@ -68,13 +68,13 @@ void generate(const Call& call, Builder& builder) {
     builder.copy(at.block(groups, call.rank), at.block(own, call.rank));
 }
 
-constexpr PartSlot slots[] = {
+constexpr PartSlot scatter_hier_parts[] = {
     {"between", "scatter between the leaders of different nodes", Collective::scatter, "binomial",
      Among::nodes},
     {"within", "scatter by the leader within its group", Collective::scatter, "linear", Among::group}};
 
-constexpr Composition composition = {
-    .parts = slots,
+constexpr Composition scatter_hier_composition = {
+    .parts = scatter_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
 };
@@ -89,8 +89,8 @@ extern constinit const Algorithm scatter_hier = {
     .rounds = "those of its parts",
     .parameters = only(leaders_parameter),
     .relays = true,
-    .composition = &composition,
-    .generate = generate,
+    .composition = &scatter_hier_composition,
+    .generate = generate_scatter_hier,
 };
 
 }  // namespace convene::collective

@@ -16,7 +16,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_linear(const Call& call, Builder& builder) {
   if (!call.is_root()) return builder.recv(call.root, own_block(call));
   for (Rank above = 1; above < call.procs; ++above)
     builder.send(call.up(above), all_blocks(call, call.up(above), 1));
@@ -31,7 +31,7 @@ extern constinit const Algorithm scatter_linear = {
     .source = "Viertel 2007, section 5.1.2",
     .collectives = scatters,
     .rounds = "1",
-    .generate = generate,
+    .generate = generate_scatter_linear,
 };
 
 }  // namespace convene::collective

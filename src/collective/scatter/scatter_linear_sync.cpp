@@ -23,7 +23,7 @@
 namespace convene::collective {
 namespace {
 
-void answer_root(const Call& call, Rank segments, Builder& builder) {
+void answer_waiting_root(const Call& call, Rank segments, Builder& builder) {
   const Place own = call.rank * segments;
   const Range asked(builder.scratch(std::span(&own, 1)), 0);
   builder.round(0);
@@ -51,13 +51,13 @@ void ask_all(const Call& call, Rank segments, Builder& builder) {
   builder.copy(Range(Buffer::input, call.rank * segments, segments), Range(Buffer::output, 0, segments));
 }
 
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_linear_sync(const Call& call, Builder& builder) {
   const auto segments = static_cast<Rank>(call.parameters[0]);
   if (call.procs == 1 || call.is_root()) return ask_all(call, segments, builder);
-  answer_root(call, segments, builder);
+  answer_waiting_root(call, segments, builder);
 }
 
-constexpr Parameter own_parameters[] = {
+constexpr Parameter scatter_linear_sync_parameters[] = {
     {.name = "segments",
      .summary = "number of segments of a block; the first one probes whether its rank has arrived",
      .fallback = 64,
@@ -73,8 +73,8 @@ extern constinit const Algorithm scatter_linear_sync = {
     .source = "after Viertel 2007, section 5.1.2",
     .collectives = scatters,
     .rounds = "3",
-    .parameters = own_parameters,
-    .generate = generate,
+    .parameters = scatter_linear_sync_parameters,
+    .generate = generate_scatter_linear_sync,
 };
 
 }  // namespace convene::collective

@@ -27,7 +27,7 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) {
+void generate_scatter_loggp_optimal(const Call& call, Builder& builder) {
   const LogGPTree tree(loggp_costs(call.parameters), call.procs);
   scatter_down(tree.split(), call, builder);
 }
@@ -42,7 +42,7 @@ extern constinit const Algorithm scatter_loggp_optimal = {
     .rounds = "⌈log₂P⌉ to P − 1, depending on the costs",
     .parameters = loggp_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_loggp_optimal,
 };
 
 }  // namespace convene::collective

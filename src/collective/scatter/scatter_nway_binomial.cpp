@@ -24,9 +24,12 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { scatter_down(nway_tree(call), call, builder); }
+void generate_scatter_nway_binomial(const Call& call, Builder& builder) {
+  scatter_down(nway_tree(call), call, builder);
+}
 
-constexpr Parameter own_parameters[] = {nway_fanout("messages that a rank sends in a round (k)")};
+constexpr Parameter scatter_nway_binomial_parameters[] = {
+    nway_fanout("messages that a rank sends in a round (k)")};
 
 }  // namespace
 
@@ -36,9 +39,9 @@ extern constinit const Algorithm scatter_nway_binomial = {
     .source = "Viertel 2007, section 5.1.3",
     .collectives = scatters,
     .rounds = "⌈log_{k+1} P⌉",
-    .parameters = own_parameters,
+    .parameters = scatter_nway_binomial_parameters,
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_nway_binomial,
 };
 
 }  // namespace convene::collective

@@ -28,7 +28,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { scatter_sorted_binomial(call, builder, Begins::at_call); }
+void generate_scatter_sbn(const Call& call, Builder& builder) {
+  scatter_sorted_binomial(call, builder, Begins::at_call);
+}
 
 }  // namespace
 
@@ -40,7 +42,7 @@ extern constinit const Algorithm scatter_sbn = {
     .arrival_source = ArrivalSource::forecast,
     .rounds = "⌈log₂P⌉",
     .relays = true,
-    .generate = generate,
+    .generate = generate_scatter_sbn,
 };
 
 }  // namespace convene::collective

@@ -23,7 +23,9 @@
 namespace convene::collective {
 namespace {
 
-void generate(const Call& call, Builder& builder) { scatter_in_turn(call, builder, Begins::at_call); }
+void generate_scatter_sln(const Call& call, Builder& builder) {
+  scatter_in_turn(call, builder, Begins::at_call);
+}
 
 }  // namespace
 
@@ -34,7 +36,7 @@ extern constinit const Algorithm scatter_sln = {
     .collectives = scatters,
     .arrival_source = ArrivalSource::forecast,
     .rounds = "P − 1",
-    .generate = generate,
+    .generate = generate_scatter_sln,
 };
 
 }  // namespace convene::collective

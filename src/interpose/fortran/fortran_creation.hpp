@@ -22,16 +22,16 @@ inline void prepare(const int* made, int code, const void* caller) {
 }  // namespace convene::interpose::fortran
 
 /// Defines one spelling of a function; `names` are those of the parameters, without ierror.
-#define CONVENE_SPELLING(id, spelling, parameters, names)                                                    \
+#define CONVENE_CREATION_SPELLING(id, spelling, parameters, names)                                           \
   extern "C" void convene_creation_##id parameters __asm__(spelling) __attribute__((visibility("default"))); \
   extern "C" void convene_creation_##id parameters {                                                         \
     static constinit convene::mpi::NextFunction<void(*) parameters> next(spelling);                          \
     int code = MPI_SUCCESS;                                                                                  \
-    next.get(__builtin_return_address(0))(CONVENE_LIST names, &code);                                        \
+    next.get(__builtin_return_address(0))(CONVENE_CREATION_LIST names, &code);                               \
     convene::interpose::fortran::prepare(made, code, __builtin_return_address(0));                           \
     if (ierror) *ierror = code;                                                                              \
   }
-#define CONVENE_LIST(...) __VA_ARGS__
+#define CONVENE_CREATION_LIST(...) __VA_ARGS__
 
 /// Each function: name, name in capitals, parameters, their names without ierror.
 #define CONVENE_CREATIONS(X)                                                                               \

@@ -18,13 +18,12 @@ namespace convene::interpose {
 namespace {
 
 using fortran::comm_of;
-using fortran::info_of;
 using fortran::integer_of_op;
 using fortran::op_of;
 using fortran::request_of;
 using fortran::RequestOf;
 
-bool is_complete(int request) {
+bool is_complete_f08(int request) {
   static const auto get_status =
       reinterpret_cast<decltype(&PMPI_Request_get_status)>(mpi_symbol("PMPI_Request_get_status"));
   int done = 0;
@@ -36,7 +35,7 @@ void until_all(int count, const int* requests) {
   if (bypass()) return;
   int at = 0;  // the requests before it are complete
   progress::wait_until([&] {
-    while (at < count && is_complete(requests[at])) ++at;
+    while (at < count && is_complete_f08(requests[at])) ++at;
     return at >= count;
   });
 }
@@ -175,7 +174,8 @@ CONVENE_F08(ibarrier, (const int* comm, int* request, int* ierror), (comm, reque
 CONVENE_F08(barrier_init, (const int* comm, const int* info, int* request, int* ierror),
             (comm, info, request, ierror), {
               if (is_active())
-                return give_back(ierror, barrier(comm_of(*comm), RequestOf(request).form(info_of(*info))));
+                return give_back(ierror,
+                                 barrier(comm_of(*comm), RequestOf(request).form(fortran::info_of(*info))));
             })
 CONVENE_F08(op_free, (int* op, int* ierror), (op, ierror), {
   if (is_active()) {

@@ -5,7 +5,7 @@
 
 using convene::interpose::fortran::Word;
 
-#define CONVENE_CREATION(name, capitals, parameters, names) \
-  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names)
+#define CONVENE_FORTRAN_CREATION(name, capitals, parameters, names) \
+  CONVENE_CREATION_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names)
 
-CONVENE_CREATIONS(CONVENE_CREATION)
+CONVENE_CREATIONS(CONVENE_FORTRAN_CREATION)

@@ -4,11 +4,11 @@
 
 using convene::interpose::fortran::Word;
 
-#define CONVENE_CREATION(name, capitals, parameters, names)              \
-  CONVENE_SPELLING(name##_plain, "mpi_" #name, parameters, names)        \
-  CONVENE_SPELLING(name##_one, "mpi_" #name "_", parameters, names)      \
-  CONVENE_SPELLING(name##_two, "mpi_" #name "__", parameters, names)     \
-  CONVENE_SPELLING(name##_capitals, "MPI_" #capitals, parameters, names) \
-  CONVENE_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names)
+#define CONVENE_FORTRAN_CREATION(name, capitals, parameters, names)               \
+  CONVENE_CREATION_SPELLING(name##_plain, "mpi_" #name, parameters, names)        \
+  CONVENE_CREATION_SPELLING(name##_one, "mpi_" #name "_", parameters, names)      \
+  CONVENE_CREATION_SPELLING(name##_two, "mpi_" #name "__", parameters, names)     \
+  CONVENE_CREATION_SPELLING(name##_capitals, "MPI_" #capitals, parameters, names) \
+  CONVENE_CREATION_SPELLING(name##_f08, "mpi_" #name "_f08_", parameters, names)
 
-CONVENE_CREATIONS(CONVENE_CREATION)
+CONVENE_CREATIONS(CONVENE_FORTRAN_CREATION)

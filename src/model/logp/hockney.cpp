@@ -7,20 +7,20 @@ namespace convene::model {
 
 namespace {
 
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_hockney(const JsonField& field, const ParameterReader& reader) {
   field.object({"alpha", "beta"});
   return Hockney{.alpha = reader.time(field["alpha"]), .beta = reader.time(field["beta"])};
 }
 
 /// Only the ports are busy: those of both ends, for the whole message.
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost hockney_message_cost(const ModelChannel& channel, double bytes, Burst) {
   const auto& p = channel.get<Hockney>();
   const double time = p.alpha + p.beta * bytes;
   return {.send_port = time, .send_done = time, .flight = time, .recv_port = time};
 }
 
-constexpr ParameterSet parameters{.field = "hockney", .read = read};
-constexpr MessageModel messages{.cost = cost};
+constexpr ParameterSet hockney_parameters{.field = "hockney", .read = read_hockney};
+constexpr MessageModel hockney_messages{.cost = hockney_message_cost};
 
 }  // namespace
 
@@ -30,10 +30,10 @@ constinit const CostModel hockney_model{
     .source = "Hockney 1994",
     .message = "α + βm",
     .port = "α + βm, on both sides",
-    .parameters = &parameters,
+    .parameters = &hockney_parameters,
     .covers = has_set<Hockney>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &hockney_messages,
 };
 
 }  // namespace convene::model

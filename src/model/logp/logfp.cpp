@@ -8,7 +8,7 @@ namespace convene::model {
 namespace {
 
 /// Overheads fall to a least value: beyond their last point they are constant.
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_logfp(const JsonField& field, const ParameterReader& reader) {
   field.object({"L", "g", "f", "o_s", "o_r"});
   return LogfP{.L = reader.time(field["L"]),
                .g = reader.time(field["g"]),
@@ -18,7 +18,7 @@ std::any read(const JsonField& field, const ParameterReader& reader) {
 }
 
 /// o_s(n), L, o_r(n′), whatever the size. The gap follows messages beyond the f-th of a burst.
-MessageCost cost(const ModelChannel& channel, double, Burst burst) {
+MessageCost logfp_message_cost(const ModelChannel& channel, double, Burst burst) {
   const auto& p = channel.get<LogfP>();
   const double send = p.send_overhead(burst.sent);
   return {.send_busy = send,
@@ -29,8 +29,8 @@ MessageCost cost(const ModelChannel& channel, double, Burst burst) {
           .free = p.free};
 }
 
-constexpr ParameterSet parameters{.field = "logfp", .read = read};
-constexpr MessageModel messages{.cost = cost, .depends_on_bursts = true};
+constexpr ParameterSet logfp_parameters{.field = "logfp", .read = read_logfp};
+constexpr MessageModel logfp_messages{.cost = logfp_message_cost, .depends_on_bursts = true};
 
 }  // namespace
 
@@ -41,10 +41,10 @@ constinit const CostModel logfp_model{
     .message = "o_s(n) + L + o_r(n′)",
     .processor = "o_s(n), o_r(n′)",
     .port = "g, after the f-th message of a burst",
-    .parameters = &parameters,
+    .parameters = &logfp_parameters,
     .covers = has_set<LogfP>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &logfp_messages,
 };
 
 }  // namespace convene::model

@@ -7,7 +7,7 @@ namespace convene::model {
 
 namespace {
 
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_loggp(const JsonField& field, const ParameterReader& reader) {
   field.object({"L", "o", "o_s", "o_r", "g", "G", "S"});
   if (field.has("o") == (field.has("o_s") || field.has("o_r")))
     field.refuse("needs either o, or o_s and o_r");
@@ -20,12 +20,12 @@ std::any read(const JsonField& field, const ParameterReader& reader) {
   return result;
 }
 
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost loggp_message_cost(const ModelChannel& channel, double bytes, Burst) {
   const auto& p = channel.get<LogGP>();
   return loggp_cost(p, bytes, p.G);
 }
 
-constexpr MessageModel messages{.cost = cost};
+constexpr MessageModel loggp_messages{.cost = loggp_message_cost};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ MessageCost loggp_cost(const LogGP& p, double bytes, double G) {
           .recv_port = p.g + stream};
 }
 
-constinit const ParameterSet loggp_parameters{.field = "loggp", .read = read};
+constinit const ParameterSet loggp_parameters{.field = "loggp", .read = read_loggp};
 
 constinit const CostModel loggp_model{
     .name = "loggp",
@@ -52,7 +52,7 @@ constinit const CostModel loggp_model{
     .parameters = &loggp_parameters,
     .covers = has_set<LogGP>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &loggp_messages,
 };
 
 }  // namespace convene::model

@@ -7,7 +7,7 @@ namespace convene::model {
 
 namespace {
 
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost loggps_message_cost(const ModelChannel& channel, double bytes, Burst) {
   const auto& p = channel.get<LogGP>();
   return loggp_cost(p, bytes, p.G);
 }
@@ -21,7 +21,7 @@ bool covers(const ModelChannel& channel) {
   return parameters && parameters->synchronous_from;
 }
 
-constexpr MessageModel messages{.cost = cost, .is_synchronous = is_synchronous};
+constexpr MessageModel loggps_messages{.cost = loggps_message_cost, .is_synchronous = is_synchronous};
 
 }  // namespace
 
@@ -34,7 +34,7 @@ constinit const CostModel loggps_model{
     .requires_text = "loggp with S",
     .covers = covers,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &loggps_messages,
 };
 
 }  // namespace convene::model

@@ -7,7 +7,7 @@ namespace convene::model {
 
 namespace {
 
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_lognp(const JsonField& field, const ParameterReader& reader) {
   field.object({"transfers"});
   LogNP result;
   const JsonField list = field["transfers"];
@@ -16,7 +16,7 @@ std::any read(const JsonField& field, const ParameterReader& reader) {
   return result;
 }
 
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost lognp_message_cost(const ModelChannel& channel, double bytes, Burst) {
   const auto& p = channel.get<LogNP>();
   double before_last = 0;
   for (std::size_t i = 0; i + 1 < p.transfers.size(); ++i) before_last += p.transfers[i](bytes);
@@ -28,8 +28,8 @@ MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
           .recv_busy = p.transfers.back()(bytes)};
 }
 
-constexpr ParameterSet parameters{.field = "lognp", .read = read};
-constexpr MessageModel messages{.cost = cost};
+constexpr ParameterSet lognp_parameters{.field = "lognp", .read = read_lognp};
+constexpr MessageModel lognp_messages{.cost = lognp_message_cost};
 
 }  // namespace
 
@@ -40,10 +40,10 @@ constinit const CostModel lognp_model{
     .message = "the sum of its transfers",
     .processor = "the first transfer, the last one",
     .port = "the first transfer",
-    .parameters = &parameters,
+    .parameters = &lognp_parameters,
     .covers = has_set<LogNP>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &lognp_messages,
 };
 
 }  // namespace convene::model

@@ -6,11 +6,11 @@ namespace convene::model {
 
 namespace {
 
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost logp_message_cost(const ModelChannel& channel, double bytes, Burst) {
   return loggp_cost(channel.get<LogGP>(), bytes, 0);
 }
 
-constexpr MessageModel messages{.cost = cost};
+constexpr MessageModel logp_messages{.cost = logp_message_cost};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ constinit const CostModel logp_model{
     .parameters = &loggp_parameters,
     .covers = has_set<LogGP>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &logp_messages,
 };
 
 }  // namespace convene::model

@@ -9,7 +9,7 @@ namespace convene::model {
 
 namespace {
 
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_plogp(const JsonField& field, const ParameterReader& reader) {
   field.object({"L", "o_s", "o_r", "g"});
   return PLogP{.L = reader.time(field["L"]),
                .send_overhead = reader.non_decreasing(field["o_s"]),
@@ -18,7 +18,7 @@ std::any read(const JsonField& field, const ParameterReader& reader) {
 }
 
 /// L + g(m), of which the last o_r(m) are the receiver's. Ports are busy for g(m).
-MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
+MessageCost plogp_message_cost(const ModelChannel& channel, double bytes, Burst) {
   const auto& p = channel.get<PLogP>();
   const double gap = p.gap(bytes), recv = p.recv_overhead(bytes);
   return {.send_busy = p.send_overhead(bytes),
@@ -30,8 +30,8 @@ MessageCost cost(const ModelChannel& channel, double bytes, Burst) {
           .recv_port_behind = recv};
 }
 
-constexpr ParameterSet parameters{.field = "plogp", .read = read};
-constexpr MessageModel messages{.cost = cost};
+constexpr ParameterSet plogp_parameters{.field = "plogp", .read = read_plogp};
+constexpr MessageModel plogp_messages{.cost = plogp_message_cost};
 
 }  // namespace
 
@@ -42,10 +42,10 @@ constinit const CostModel plogp_model{
     .message = "L + g(m)",
     .processor = "o_s(m), o_r(m)",
     .port = "g(m)",
-    .parameters = &parameters,
+    .parameters = &plogp_parameters,
     .covers = has_set<PLogP>,
     .prepare = prepare_logp,
-    .messages = &messages,
+    .messages = &plogp_messages,
 };
 
 }  // namespace convene::model

@@ -116,8 +116,10 @@ class Difference {
       for (std::size_t j = 0; j < atoms_.size(); ++j) {
         if (i == j) continue;
         if (is_bounded(atoms_[i], atoms_[j], bounds)) all.push_back({i, 1, j, 1});
-        if (are_related(atoms_[i], atoms_[j]) && grows_by_tau(atoms_[i]) && atoms_[i].tau < atoms_[j].tau)
-          all.push_back({j, 1, i, static_cast<double>((atoms_[j].tau + atoms_[i].tau - 1) / atoms_[i].tau)});
+        if (are_related(atoms_[i], atoms_[j]) && grows_by_tau(atoms_[i]) && atoms_[i].tau < atoms_[j].tau) {
+          const auto turns = (atoms_[j].tau + atoms_[i].tau - 1) / atoms_[i].tau;
+          all.push_back({j, 1, i, static_cast<double>(turns)});
+        }
       }
     return all;
   }

@@ -72,7 +72,7 @@ Expression pipeline(const Atom& atom, MemoryTransport memory) {
 }
 
 Expression through_memory(const Atom& atom, MemoryTransport memory) {
-  const Expression transfer = L(atom.channel, atom.size, 1);
+  Expression transfer = L(atom.channel, atom.size, 1);
   switch (memory) {
     case MemoryTransport::copy_in_copy_out:
       return 2 * transfer;
@@ -90,7 +90,7 @@ Expression through_memory(const Atom& atom, MemoryTransport memory) {
 }
 
 Expression through_network(const Atom& atom, const TransportModel& transport) {
-  const Expression transfer = L(atom.channel, atom.size, 1, atom.transfer);
+  Expression transfer = L(atom.channel, atom.size, 1, atom.transfer);
   if (transport.network == NetworkTransport::rdma) return transfer;
   return 2 * L(transport.network_channel - 1, atom.size, 1) + transfer;
 }

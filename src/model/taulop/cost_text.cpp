@@ -57,7 +57,7 @@ class Writer {
     const std::string rest = fraction(f.fixed < 0 ? -f.fixed : f.fixed, "");
     return fmt::format("({} {} {})", fraction(f.per_k, "k"), f.fixed < 0 ? minus() : "+", rest);
   }
-  std::string spaced(std::string text, Rational count) const {
+  std::string spaced(const std::string& text, Rational count) const {
     if (count.denominator() != 1) return options_.latex ? text + "\\," : text + " ";
     return options_.latex ? text + "\\," : text;
   }

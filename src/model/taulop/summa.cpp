@@ -18,27 +18,27 @@ namespace {
 constexpr std::uint32_t memory = 0, network = 1, channels = 2;
 
 /// A number of concurrent transmissions of a number of blocks each.
-struct Phase {
+struct StagePhase {
   std::uint32_t number;
   std::int64_t blocks;
 };
 /// Successive phases in one channel.
-using Phases = std::vector<Phase>;
+using StagePhases = std::vector<StagePhase>;
 
 /// Sequences that start together in one channel (A2): they contend until the next phase of any of them ends.
-Phases together(std::vector<Phases> sequences) {
-  Phases merged;
+StagePhases together(std::vector<StagePhases> sequences) {
+  StagePhases merged;
   while (true) {
-    std::erase_if(sequences, [](const Phases& phases) { return phases.empty(); });
+    std::erase_if(sequences, [](const StagePhases& phases) { return phases.empty(); });
     if (sequences.empty()) return merged;
     std::uint32_t number = 0;
     std::int64_t shortest = sequences.front().front().blocks;
-    for (const Phases& phases : sequences) {
+    for (const StagePhases& phases : sequences) {
       number += phases.front().number;
       shortest = std::min(shortest, phases.front().blocks);
     }
     merged.push_back({number, shortest});
-    for (Phases& phases : sequences) {
+    for (StagePhases& phases : sequences) {
       phases.front().blocks -= shortest;
       if (phases.front().blocks == 0) phases.erase(phases.begin());
     }
@@ -64,8 +64,8 @@ std::int64_t product_of(std::int64_t a, std::int64_t b) {
 /// Blocks by channel and number of transmissions at a time, over all iterations (A1).
 class Sum {
  public:
-  void add(std::uint32_t channel, const Phases& phases, std::int64_t times) {
-    for (const Phase& phase : phases) {
+  void add(std::uint32_t channel, const StagePhases& phases, std::int64_t times) {
+    for (const StagePhase& phase : phases) {
       std::int64_t& sum = blocks_[{channel, phase.number}];
       sum = sum_of(sum, product_of(phase.blocks, times));
     }
@@ -96,7 +96,7 @@ std::uint64_t height_of(const PartitionColumn& column) {
   return sum;
 }
 
-void require_good(const std::vector<PartitionColumn>& partition, std::size_t processes) {
+void require_good_partition(const std::vector<PartitionColumn>& partition, std::size_t processes) {
   std::uint64_t width = 0;
   std::set<std::uint32_t> seen;
   for (const PartitionColumn& column : partition) {
@@ -130,7 +130,7 @@ class Summa {
 
   void add_rows(Sum& sum) const {
     for (const PartitionColumn& column : partition_) {
-      std::array<std::vector<Phases>, channels> sent;
+      std::array<std::vector<StagePhases>, channels> sent;
       std::int64_t top = 0;
       for (const Rectangle& owner : column.rectangles) {
         for (std::uint32_t channel = 0; channel < channels; ++channel)
@@ -151,7 +151,7 @@ class Summa {
       for (const Rectangle& rectangle : column.rectangles) edges.insert(row += rectangle.height);
     }
     for (auto begin = edges.begin(), end = std::next(begin); end != edges.end(); ++begin, ++end) {
-      std::array<std::vector<Phases>, channels> sent;
+      std::array<std::vector<StagePhases>, channels> sent;
       for (const PartitionColumn& column : partition_) {
         const auto broadcast = binomial(column, owner_of(column, *begin));
         for (std::uint32_t channel = 0; channel < channels; ++channel)
@@ -193,8 +193,8 @@ class Summa {
   }
 
   /// The stages of a binomial broadcast among the processes of a column, by channel.
-  std::array<Phases, channels> binomial(const PartitionColumn& column, std::size_t root) const {
-    std::array<Phases, channels> stages;
+  std::array<StagePhases, channels> binomial(const PartitionColumn& column, std::size_t root) const {
+    std::array<StagePhases, channels> stages;
     const std::size_t procs = column.rectangles.size();
     const auto process = [&](std::size_t place) { return column.rectangles[(place + root) % procs].process; };
     std::size_t distance = 1;
@@ -217,7 +217,7 @@ class Summa {
 
 SummaCost summa(const std::vector<PartitionColumn>& partition, const std::vector<std::uint32_t>& node_of,
                 std::uint32_t block) {
-  require_good(partition, node_of.size());
+  require_good_partition(partition, node_of.size());
   const Summa kernel(partition, node_of);
   Sum rows, columns, total;
   for (Sum* sum : {&rows, &total}) kernel.add_rows(*sum);

@@ -27,7 +27,7 @@ std::string read_transport(const JsonField& field) {
   return name;
 }
 
-std::any read(const JsonField& field, const ParameterReader& reader) {
+std::any read_taulop(const JsonField& field, const ParameterReader& reader) {
   field.object({"o", "L", "L_sr", "L_c", "transport", "segment"});
   TauLop result{.overhead = reader.non_decreasing(field["o"])};
   if (field.has("transport")) result.transport = read_transport(field["transport"]);
@@ -117,7 +117,7 @@ std::unique_ptr<PlanCost> prepare(const CostModel&, const PlanRequest& request) 
   return std::make_unique<TauLopPlanCost>(request);
 }
 
-constexpr ParameterSet parameters{.field = "taulop", .read = read, .check = check};
+constexpr ParameterSet taulop_parameters{.field = "taulop", .read = read_taulop, .check = check};
 
 }  // namespace
 
@@ -127,7 +127,7 @@ constinit const CostModel taulop_model{
     .source = "Rico-Gallego 2015",
     .message = "o(m) + its transfers L(m, τ), beside those of other messages",
     .processor = "c(m, τ), γ(m, τ)",
-    .parameters = &parameters,
+    .parameters = &taulop_parameters,
     .covers = has_set<TauLop>,
     .prepare = prepare,
     .has_packing = true,

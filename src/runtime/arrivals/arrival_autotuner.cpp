@@ -56,7 +56,7 @@ std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
 }
 
 /// Bytes of one message in a round of a candidate: one rank's block, or one segment of a vector.
-std::uint64_t round_bytes(const CallSignature& signature, Rank procs) {
+std::uint64_t candidate_round_bytes(const CallSignature& signature, Rank procs) {
   constexpr std::uint64_t segments = 16;  // default of Clairvoyant
   return signature.total_bytes / (has_one_vector(signature.collective) ? segments : procs);
 }
@@ -172,7 +172,8 @@ ArrivalAutotuner::~ArrivalAutotuner() = default;
 bool ArrivalAutotuner::watches(const Decision& decision, const CallSignature& signature,
                                const Communicator& communicator) {
   return !decision.prepared && decision.reason == Reason::by_default && is_wanted(signature) &&
-         communicator.procs() >= least_procs && round_bytes(signature, communicator.procs()) >= least_bytes;
+         communicator.procs() >= least_procs &&
+         candidate_round_bytes(signature, communicator.procs()) >= least_bytes;
 }
 
 ArrivalAutotuner::Site* ArrivalAutotuner::find(const CallSignature& signature, Communicator& communicator) {
@@ -256,7 +257,7 @@ void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
   site.adaptation.agree(reports, site.round_ns);
   if (site.adaptation.wants_round())
     site.round_ns = measure_round(communicator.info(), communicator.tags(),
-                                  round_bytes(site.signature, communicator.procs()));
+                                  candidate_round_bytes(site.signature, communicator.procs()));
 }
 
 /// Starts the next call at a site early, if a forecast is used for it.

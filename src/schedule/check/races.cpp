@@ -15,7 +15,7 @@
 namespace convene::schedule {
 namespace {
 
-struct PlannedStep {
+struct RacingStep {
   Rank rank;
   StepId step;
 };
@@ -31,7 +31,7 @@ class RaceDetector {
 
   std::string find() {
     std::vector<ReadyWalk> walks = ready_walks(plan_);
-    std::deque<PlannedStep> ready;
+    std::deque<RacingStep> ready;
     for (Rank rank = 0; rank < plan_.size(); ++rank) {
       for (StepId id = 0; id < plan_[rank].size(); ++id)
         if (plan_[rank][id].kind == StepKind::recv) walks[rank].hold(id);  // until its message is sent
@@ -42,7 +42,7 @@ class RaceDetector {
       check(rank, id);
       walks[rank].complete(id, [&, rank = rank](StepId next) { ready.push_back({rank, next}); });
       if (plan_[rank][id].kind != StepKind::send) continue;
-      const PlannedStep receive = partner(rank, id);
+      const RacingStep receive = partner(rank, id);
       walks[receive.rank].release(receive.step, [&](StepId) { ready.push_back(receive); });
     }
     return std::move(fault_);
@@ -52,11 +52,11 @@ class RaceDetector {
   /// The accesses to a shared place: the last write, and the reads since.
   struct History {
     bool is_written = false;
-    PlannedStep writer{};
-    std::vector<PlannedStep> readers = {};
+    RacingStep writer{};
+    std::vector<RacingStep> readers = {};
   };
 
-  PlannedStep partner(Rank rank, StepId id) const {
+  RacingStep partner(Rank rank, StepId id) const {
     const Rank peer = plan_[rank][id].peer;
     return {peer, matching_.step(peer, matching_.partner[matching_.at(rank, id)])};
   }
@@ -78,14 +78,14 @@ class RaceDetector {
     });
     each(schedule.to(id), [&](History& at, Place place) {
       if (at.is_written) require_order(at.writer, {rank, id}, place);
-      for (const PlannedStep& reader : at.readers) require_order(reader, {rank, id}, place);
+      for (const RacingStep& reader : at.readers) require_order(reader, {rank, id}, place);
       at.is_written = true;
       at.writer = {rank, id};
       at.readers.clear();
     });
   }
 
-  void require_order(const PlannedStep& first, const PlannedStep& second, Place place) {
+  void require_order(const RacingStep& first, const RacingStep& second, Place place) {
     if (first.rank == second.rank || !fault_.empty() || is_before(first)) return;
     fault_ = fmt::format("{} and {}: both access shared place {}, one as a write, but no signal orders them",
                          describe(plan_[first.rank], first.step), describe(plan_[second.rank], second.step),
@@ -93,14 +93,14 @@ class RaceDetector {
   }
 
   /// Starts the search for the steps before a step, by dependencies and signals.
-  void start_search(const PlannedStep& from) {
+  void start_search(const RacingStep& from) {
     ++search_;
     todo_.assign(1, from);
   }
 
   /// True if a step is before the one that the search started from. The search is breadth-first and stops at
   /// the step; most are near.
-  bool is_before(const PlannedStep& wanted) {
+  bool is_before(const RacingStep& wanted) {
     const PlanStep index = matching_.at(wanted.rank, wanted.step);
     for (; visited_by_[index] != search_ && !todo_.empty(); todo_.pop_front()) {
       const auto [rank, id] = todo_.front();
@@ -111,7 +111,7 @@ class RaceDetector {
     return visited_by_[index] == search_;
   }
 
-  void visit(const PlannedStep& at) {
+  void visit(const RacingStep& at) {
     if (std::exchange(visited_by_[matching_.at(at.rank, at.step)], search_) != search_) todo_.push_back(at);
   }
 
@@ -121,7 +121,7 @@ class RaceDetector {
   std::map<std::pair<Rank, Place>, History> histories_;
   std::vector<std::uint32_t> visited_by_;  // by step: the last search that visited it
   std::uint32_t search_ = 0;
-  std::deque<PlannedStep> todo_;  // of the search
+  std::deque<RacingStep> todo_;  // of the search
   std::string fault_;
 };
 

@@ -16,7 +16,8 @@ std::uint64_t bytes(std::span<const Range> ranges, const PlanInfo& info, const G
   return (places(ranges) * options.bytes_per_block + info.segments - 1) / info.segments;
 }
 
-std::string action(const Schedule& schedule, StepId id, const PlanInfo& info, const GoalOptions& options) {
+std::string goal_action(const Schedule& schedule, StepId id, const PlanInfo& info,
+                        const GoalOptions& options) {
   const Step& step = schedule[id];
   if (step.is_shm_signal())
     return fmt::format("{} 0b {} {} tag {}", step.kind == StepKind::send ? "send" : "recv",
@@ -50,7 +51,7 @@ std::string to_goal(const Plan& plan, const PlanInfo& info, const GoalOptions& o
   for (const Schedule& schedule : plan) {
     fmt::format_to(out, "\nrank {} {{\n", schedule.rank());
     for (StepId id = 0; id < schedule.size(); ++id)
-      fmt::format_to(out, "l{}: {}\n", id + 1, action(schedule, id, info, options));
+      fmt::format_to(out, "l{}: {}\n", id + 1, goal_action(schedule, id, info, options));
     for (StepId id = 0; id < schedule.size(); ++id)
       for (StepId next : schedule.successors(id)) fmt::format_to(out, "l{} requires l{}\n", next + 1, id + 1);
     text += "}\n";

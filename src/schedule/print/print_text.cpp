@@ -159,7 +159,7 @@ class Rounds {
   std::vector<std::vector<StepId>> messages_;  // by rank, in the order of their rounds
 };
 
-std::string action(const Schedule& schedule, StepId id) {
+std::string text_action(const Schedule& schedule, StepId id) {
   const Step& step = schedule[id];
   if (step.is_shm_signal())
     return fmt::format("{}  {} {} rank {}, message {}", name(step), describe(schedule, schedule.ranges(id)),
@@ -189,7 +189,7 @@ std::string steps(const Schedule& schedule) {
   std::vector<std::string> actions;
   std::size_t columns = width("does");
   for (StepId id = 0; id < schedule.size(); ++id) {
-    actions.push_back(action(schedule, id));
+    actions.push_back(text_action(schedule, id));
     columns = std::max(columns, width(actions.back()));
   }
   std::string text =

@@ -217,7 +217,7 @@ std::vector<Link> read_within(const Fields& fields, const Machine& machine) {
 /// A machine of nodes without cores gets one core per node, since several ranks may share a node.
 Machine read_machine(const Fields& fields, const std::string& file) {
   try {
-    const Machine machine = Machine::parse(fields.text("machine"));
+    Machine machine = Machine::parse(fields.text("machine"));
     if (machine.levels().back().name != "node") return machine;
     return Machine::parse(machine.text() + " core:1");
   } catch (const Error& error) {
