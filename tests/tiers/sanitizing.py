@@ -4,12 +4,14 @@
 An MPI leaks by itself, so programs that load one cannot be checked."""
 
 import random
+from collections import defaultdict
 from collections.abc import Sequence
 
 from tests.tiers.analysis import build
 from tests.tiers.running import Request, Tally, verdict
 from tests.tiers.unit_tests import names_of, programs_of, run_tests
 
+CASES = 12  # of each test in `all`, by seed
 # The longest tests under the sanitizers, over all ranks, roots, arrivals or plans (docs/tests.md). `all` runs
 # one case of each that has cases; `long` runs all of them.
 EXHAUSTIVE = (
@@ -40,12 +42,17 @@ def family(name: str) -> str:
 
 
 def taken(names: Sequence[str], seed: int) -> list[str]:
-    """All tests but the exhaustive ones; one case by seed of each of these that has cases."""
-    kept = [name for name in names if family(name) not in EXHAUSTIVE]
-    for test in EXHAUSTIVE:
-        cases = [name for name in names if family(name) == test]
-        if len(cases) > 1:
-            kept.append(random.Random(seed).choice(cases))
+    """Some cases of each test, by seed: one of an exhaustive test, CASES of any other. An exhaustive test
+    without cases is left out."""
+    choose, cases = random.Random(seed), defaultdict[str, list[str]](list)
+    for name in names:
+        cases[family(name)].append(name)
+    kept = list[str]()
+    for test, each in cases.items():
+        if test not in EXHAUSTIVE:
+            kept += choose.sample(each, min(CASES, len(each)))
+        elif len(each) > 1:
+            kept.append(choose.choice(each))
     return kept
 
 
