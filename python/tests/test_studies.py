@@ -22,8 +22,10 @@ from convene.studies.mini_benchmark.published import PUBLISHED
 from convene.studies.scatter_gather import simulated as scatter_gather_simulated
 from convene.studies.sparbit import experiment as sparbit_experiment
 from convene.studies.sparbit import simulated as sparbit_simulated
+from convene.studies.taulop import experiment as taulop_experiment
 from convene.studies.taulop import expressions as taulop_expressions
 from convene.studies.taulop import simulated as taulop_simulated
+from convene.studies.taulop import tables as taulop_tables
 
 pytestmark = pytest.mark.all  # whole studies
 
@@ -42,7 +44,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clairvoyant_simulated, "TRIED", (8,))
     monkeypatch.setattr(forecast_simulated, "ERRORS", (0.0, 1.0))
     monkeypatch.setattr(
-        taulop_simulated, "ROWS", [row for row in taulop_simulated.ROWS if row.site == "metropolis"]
+        taulop_simulated, "ROWS", [row for row in taulop_experiment.ROWS if row.site == "metropolis"]
     )
     monkeypatch.setattr(taulop_simulated, "PUBLISHED_RATIOS", {32: 2.61})
 
@@ -200,7 +202,7 @@ def test_absorption_is_normalised() -> None:
 def test_expressions_of_the_tau_lop_thesis_are_derived_from_schedules() -> None:
     rows = taulop_expressions.run()
     assert len(rows) == 21
-    differing = {row["equation"] for row in rows if not taulop_simulated.is_equal(row)}
+    differing = {row["equation"] for row in rows if not taulop_tables.is_equal(row)}
     assert differing == {row["equation"] for row in rows if row["difference"]} == {"(4.20)", "(5.12)"}
 
 
