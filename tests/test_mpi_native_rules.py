@@ -191,9 +191,9 @@ def run_tree(name: str, tools: Any, tree: str, calls: list[str], folder: Path) -
     return run(stack_of(name), tools[name], calls, variables)
 
 
-@pytest.mark.sampled(all=2)
+@pytest.mark.long  # an abort can leave ranks and the launcher waiting, under 4.0.2 often
 @pytest.mark.parametrize("collective", ABORTS)
-@pytest.mark.parametrize("name", MPICHS[1:])  # an abort under 4.0.2 can leave its launcher waiting
+@pytest.mark.parametrize("name", ["mpich5"])
 def test_mpich_reads_conditions_and_units(name: str, collective: str, tools: Any, tmp_path: Path) -> None:
     """An algorithm that aborts stands in a branch for 3 ranks and 64 to 128 bytes."""
     tree = mpich_library.tree_of(LIBRARIES[name][0], "")
@@ -207,7 +207,8 @@ def test_mpich_reads_conditions_and_units(name: str, collective: str, tools: Any
     assert status == 0, output
     assert "all right" in output
     for size in (64, 128):
-        assert run_tree(name, tools, text, [f"{collective}:3:{size}"], tmp_path)[0] != 0
+        status, output = run_tree(name, tools, text, [f"{collective}:3:{size}"], tmp_path)
+        assert status not in (0, 124), output
 
 
 def choices_of(tree: dict[str, Any], choose: random.Random) -> list[Choice]:
