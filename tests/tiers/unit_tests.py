@@ -59,7 +59,7 @@ def run_batch(request: Request, name: str, batch: Batch, variables: Mapping[str,
     report.unlink(missing_ok=True)
     command = (batch.program, "--gtest_brief=1", f"--gtest_output=xml:{report}")
     chosen = {"GTEST_FILTER": ":".join(batch.tests)}
-    status = run(request, *command, quiet=True, timeout=3600, variables={**variables, **chosen})
+    status = run(request, *command, quiet=True, timeout=900, variables={**variables, **chosen})
     return tally_of(report, name, status)
 
 
