@@ -70,6 +70,15 @@ function(convene_room_sources room variable)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
+# Sources that need libm or an initialiser, and that the libraries for MPI programs do not use: never united with others, so
+# that the linker leaves them out.
+set(separate arrival/pattern arrival/random model/taulop/shared_memory_cost schedule/print/print_goal
+             schedule/print/svg/print_svg schedule/print/svg/svg_arrows schedule/print/svg/svg_canvas
+             schedule/print/svg/svg_layout)
+list(TRANSFORM separate PREPEND ${PROJECT_SOURCE_DIR}/src/)
+list(TRANSFORM separate APPEND .cpp)
+set_source_files_properties(${separate} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 # A room is a static library convene_<room>[_<stack>]; one of headers only is an interface library of the same name.
 function(convene_add_room room target settings)
   convene_room_sources(${room} sources ${ARGV3})

@@ -20,7 +20,8 @@ PROGRAM = """
 int main(int, char** argv) {
   using namespace convene::collective;
   int bad = 1;
-  for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
+  for (const Algorithm* algorithm : catalogue()) {
+    if (!algorithm->serves(Collective::allgather)) continue;
     std::printf("%s\\n", std::string(algorithm->name).c_str());
     if (algorithm->name != std::string_view(argv[1])) continue;
     bad = 0;
