@@ -22,6 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "series.hpp"
+
 namespace {
 
 int rank, procs;
@@ -41,12 +43,6 @@ CallTable tables[] = {
     {"program", MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce},
 };
 constexpr const char* methods[] = {"fixed", "rotating", "barriers"};
-
-double slowest(double mine) {
-  double all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all;
-}
 
 /// A flag that the first two ranks pass to each other, in memory that they share.
 class LineTime {
@@ -143,12 +139,6 @@ struct Case {
   }
 };
 
-void print(const char* name, const std::vector<double>& values) {
-  std::printf(", \"%s\": [", name);
-  for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.10f", i ? ", " : "", values[i]);
-  std::printf("]");
-}
-
 void measure(Case& of, int method, int repetitions, double seconds, LineTime& line, bool& is_first) {
   std::vector<double> times[2], lines;
   for (int i = 0; i < 2; ++i)
@@ -164,9 +154,12 @@ void measure(Case& of, int method, int repetitions, double seconds, LineTime& li
     }
   }
   if (rank != 0) return;
-  std::printf("%s\n {\"collective\": \"%s\", \"bytes\": %d, \"method\": \"%s\", \"calls\": %d",
+  std::printf("%s\n {\"collective\": \"%s\", \"bytes\": %d, \"method\": \"%s\", \"calls\": %d, ",
               is_first ? "" : ",", of.collective.c_str(), of.bytes, methods[method], count);
-  for (int which = 0; which < 2; ++which) print(tables[which].name, times[which]);
+  for (int which = 0; which < 2; ++which) {
+    print(tables[which].name, times[which]);
+    std::printf(", ");
+  }
   print("line", lines);
   std::printf("}");
   is_first = false;

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "series.hpp"
+
 namespace {
 
 int rank, procs;
@@ -40,12 +42,6 @@ void compute(double seconds) {
   volatile double sink = 1;
   while (MPI_Wtime() < end)
     for (int i = 0; i < 50; ++i) sink = sink * 1.0000001;
-}
-
-double slowest(double mine) {
-  double all = 0;
-  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return all;
 }
 
 struct Case {
@@ -93,12 +89,6 @@ struct Case {
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
   return values[values.size() / 2];
-}
-
-void print(const char* name, const std::vector<double>& values) {
-  std::printf("\"%s\": [", name);
-  for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.9f", i ? ", " : "", values[i]);
-  std::printf("]");
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ CLASSIC_TRAPS = {
     "size of a scan": (
         table(14, (0, NATIVE), (4, "0 0 0 0\n65536 2 0 0"), (5, NATIVE)),
         10,
-        "unit: the size of scan is that of the datatype * ranks, whatever the count",
+        "unit: the size of scan is that of the datatype * ranks; the count is ignored",
     ),
 }
 
@@ -315,7 +315,7 @@ TREE_TRAPS = {
                 "total_msg_size=any": RING,
             }
         ),
-        "fails: comm_size<8 stands below total_msg_size<=64",
+        "fails: comm_size<8 is below total_msg_size<=64",
     ),
     "no any": (tree(intra={"total_msg_size<=64": RING}), "fails: this list ends with total_msg_size<=64"),
     "any first": (

@@ -2,6 +2,8 @@
 """Form of the sources, types and documentation. `python -m tests.tiers.style` brings sources into form."""
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from tests.tiers.running import BIN, ROOT, Request, Tally, check, sources
 
@@ -18,20 +20,27 @@ def form(request: Request) -> Tally:
 
 def python(request: Request) -> Tally:
     """Style, then types: those of the package's tests apart, as both folders are called `tests`."""
-    tally = check(request, "Python style", BIN / "ruff", "check", "--quiet", ".")
-    tally.add(check(request, "Python formatting", BIN / "ruff", "format", "--check", "--quiet", "."))
     folders = [
         name
         for name in ("python/convene", "tests", "examples", "benchmarks")
         if any((ROOT / name).rglob("*.py"))
     ]
-    tally.add(check(request, "Python types", BIN / "mypy", *folders))
-    tally.add(check(request, "Python types of the package's tests", BIN / "mypy", "python/tests"))
+    tests = (BIN / "mypy", "--cache-dir", request.build / "tests" / "mypy", "python/tests")
+    checks: list[tuple[str, tuple[str | Path, ...]]] = [
+        ("Python types", (BIN / "mypy", *folders)),
+        ("Python types of the package's tests", tests),
+        ("Python style", (BIN / "ruff", "check", "--quiet", ".")),
+        ("Python formatting", (BIN / "ruff", "format", "--check", "--quiet", ".")),
+    ]
+    tally = Tally()
+    with ThreadPoolExecutor(request.jobs) as pool:
+        for done in pool.map(lambda each: check(request, each[0], *each[1]), checks):
+            tally.add(done)
     return tally
 
 
 def docs(request: Request) -> Tally:
-    sphinx = (BIN / "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html")
+    sphinx = (BIN / "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", str(request.jobs), "-b", "html")
     return check(request, "documentation", *sphinx, "docs", request.build / "docs")
 
 

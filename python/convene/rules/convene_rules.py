@@ -57,7 +57,7 @@ def range_of(item: Node, name: str) -> Range:
     if found.kind != "object":
         return plain(found), plain(found)
     low, high = found.find("min"), found.find("max")
-    least = 0 if name == "bytes" else 1  # an unknown number of nodes is 0, and fits no rule that asks for one
+    least = 0 if name == "bytes" else 1  # an unknown number of nodes is 0, and meets no condition on nodes
     return (plain(low) if low else least, plain(high) if high else ANYTHING)
 
 

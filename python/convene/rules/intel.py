@@ -12,6 +12,7 @@ from convene.rules.variables import Variable, variables
 FORMAT = "Intel MPI variables"
 MPI = "Intel MPI 2021"
 PREFIX = "I_MPI_ADJUST_"
+IGNORED = "Intel MPI ignores it, prints that with I_MPI_DEBUG=5 only, and uses its own choice"
 HIGHEST = {
     "ALLGATHER": 6,
     "ALLGATHERV": 5,
@@ -80,9 +81,8 @@ def boxes_of(conditions: str, found: Variable, report: Report) -> list[Box]:
             report.add(
                 found.line,
                 DROPPED,
-                f"{found.name}: '{text.strip()[:40]}' is no range (as in 0-64 or 65-4096@2-8, plain "
-                "bytes); Intel MPI "
-                "says so with I_MPI_DEBUG=5 only, and uses its own choice",
+                f"{found.name}: '{text.strip()[:40]}' is no range (as in 0-64 or 65-4096@2-8, plain bytes); "
+                + IGNORED,
             )
             continue
         box = int(known[1]), end(known[2]), int(known[3] or 0), end(known[4])
@@ -107,9 +107,7 @@ def check_variable(found: Variable, report: Report) -> None:
             report.add(
                 found.line,
                 DROPPED,
-                f"{found.name}: '{part.strip()[:40]}' is no preset (as in 3 or 3:0-64@2-8); Intel MPI "
-                "says so with "
-                "I_MPI_DEBUG=5 only, and uses its own choice",
+                f"{found.name}: '{part.strip()[:40]}' is no preset (as in 3 or 3:0-64@2-8); " + IGNORED,
             )
             continue
         if int(known[1]) > HIGHEST[name]:

@@ -40,7 +40,7 @@ def is_pow2(procs: int) -> bool:
 
 
 def decide_size(condition: str, procs: int) -> bool | None:
-    """Whether a communicator of so many ranks meets a condition; None if ranks do not tell."""
+    """True if communicators of `procs` ranks meet a condition; None if it depends on other things."""
     if condition == "comm_size=pow2":
         return is_pow2(procs)
     numbered = NUMBERED.fullmatch(condition)
@@ -97,7 +97,7 @@ def with_choices(native: Tree, choices: list[Choice], parameters: dict[str, Tree
 
 
 def branch(native: Tree, cases: dict[int, list[Choice]], parameters: dict[str, Tree]) -> Tree:
-    """The branch of a collective within a group: by number of ranks, which stand before sizes."""
+    """The branch of a collective within a group: conditions on ranks first, then on sizes."""
     made: Tree = {}
     covered = 1
     for procs, choices in sorted(cases.items()):
@@ -108,7 +108,7 @@ def branch(native: Tree, cases: dict[int, list[Choice]], parameters: dict[str, T
             return with_choices(tree, choices, parameters)
 
         own = below_communicator(for_ranks(native, procs), change)
-        # The condition is known to hold, but its algorithms are to stand below it, as in the library's tree.
+        # The condition holds, but the library's tree has it above these algorithms, too.
         own = {"comm_size=pow2": own, "comm_size=any": native} if is_pow2(procs) else own
         made[f"comm_size<={procs}"] = own
         covered = procs
@@ -117,7 +117,7 @@ def branch(native: Tree, cases: dict[int, list[Choice]], parameters: dict[str, T
 
 
 def reason_against(each: Choice, tree: Tree) -> str:
-    """Why a choice cannot stand in the tree; empty if it can."""
+    """The reason why the tree cannot express a choice; empty if it can."""
     if each.collective not in SIZED:
         return "MPICH's condition on the size has no bytes for this collective"
     if f"collective={each.collective}" not in tree:

@@ -130,18 +130,18 @@ def check_leaf(node: Node, name: str, way: Way, report: Report) -> None:
             f"{what} does not implement {way.collective}; MPICH fails in MPI_Init or in the call",
         )
     if "_intra_" in what and way.has("comm_type=inter") and known not in WITHOUT_INTER:
-        report.add(node.line, FAILS, f"{what} stands under comm_type=inter; such a call fails")
+        report.add(node.line, FAILS, f"{what} is below comm_type=inter; such a call fails")
     if "_inter_" in what and not way.has("comm_type=inter"):
         report.add(node.line, FAILS, f"{what} needs comm_type=inter above it; such a call fails")
     if NEEDS_POW2.search(what) and not way.has("comm_size=pow2"):
-        report.add(node.line, FAILS, f"{what} aborts unless comm_size=pow2 stands above it")
+        report.add(node.line, FAILS, f"{what} aborts unless comm_size=pow2 is above it")
     if (
         NEEDS_COMMUTATIVE.search(what)
         and not way.has("is_commutative=yes")
         and known != "bcast"
         and known != "barrier"
     ):
-        report.add(node.line, FAILS, f"{what} aborts unless is_commutative=yes stands above it")
+        report.add(node.line, FAILS, f"{what} aborts unless is_commutative=yes is above it")
 
 
 def check_size(line: int, kind: str, number: int, way: Way, report: Report) -> None:
@@ -172,7 +172,7 @@ def check_condition(condition: str, node: Node, way: Way, report: Report) -> Non
         if name not in COLLECTIVES:
             report.add(node.line, FAILS, f"'{name[:40]}' is no collective of MPICH; it fails in MPI_Init")
         if way.collective:
-            report.add(node.line, UNREACHABLE, f"{condition} stands below collective={way.collective}")
+            report.add(node.line, UNREACHABLE, f"{condition} is below collective={way.collective}")
         return
     numbered = NUMBERED.fullmatch(condition)
     if numbered:
@@ -184,8 +184,7 @@ def check_condition(condition: str, node: Node, way: Way, report: Report) -> Non
         report.add(
             node.line,
             FAILS,
-            f"{condition} stands below {sized[0]}; conditions on the communicator come first, or "
-            "MPICH aborts",
+            f"{condition} is below {sized[0]}; conditions on the communicator come first, or MPICH aborts",
         )
 
 
@@ -194,7 +193,7 @@ def check_order(members: list[tuple[str, Node]], report: Report) -> None:
     limits: dict[str, int] = {}
     for at, (condition, node) in enumerate(members):
         if any(condition == other for other, _ in members[:at]):
-            report.add(node.line, UNREACHABLE, f"{condition} stands twice in this list")
+            report.add(node.line, UNREACHABLE, f"{condition} occurs twice in this list")
         if is_any(condition) and at + 1 < len(members):
             report.add(
                 node.line, FAILS, f"{condition} must be the last of its list; MPICH aborts in MPI_Init"

@@ -313,7 +313,7 @@ def check_unit(collective: str, rule: Rule, ranks: tuple[int, int | None], repor
         report.add(
             rule.line,
             UNIT,
-            f"the size of {collective} is that of the datatype * ranks, whatever the count, so "
+            f"the size of {collective} is that of the datatype * ranks; the count is ignored, so "
             f"{rule.size} bytes at "
             f"{served(ranks)} is never reached with MPI's basic datatypes",
         )

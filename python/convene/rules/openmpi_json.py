@@ -38,7 +38,7 @@ def check_members(node: Node, known: tuple[str, ...], of: str, report: Report) -
     seen = set()
     for name, value in node.members:
         if name in seen:
-            report.add(value.line, UNREACHABLE, f"'{name}' stands twice in this {of}")
+            report.add(value.line, UNREACHABLE, f"'{name}' occurs twice in this {of}")
         seen.add(name)
         if name not in known:
             hint = "; it reads seg_size" if name == "segsize" else f"; it reads {', '.join(known)}"

@@ -49,7 +49,7 @@ UNITS = {
     "allgatherv": "datatype * mean count",
     "reduce_scatter": "datatype * sum of the counts",
     **dict.fromkeys(("allreduce", "bcast", "reduce"), "datatype * count"),
-    **dict.fromkeys(("scan", "exscan"), "datatype * ranks, whatever the count"),
+    **dict.fromkeys(("scan", "exscan"), "datatype * ranks; the count is ignored"),
     **dict.fromkeys(("barrier", "alltoallv"), "always 0"),
 }
 ALWAYS_ZERO = ("barrier", "alltoallv")

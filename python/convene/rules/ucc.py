@@ -72,7 +72,7 @@ def ranges_of(token: str) -> list[tuple[int, int]] | None:
 
 
 def read_token(token: str, part: Part) -> None:
-    """The reader tries one kind after the other; each may come once."""
+    """UCC tries one kind after the other; each may occur once."""
     words = [word.lower() for word in token.split(",")]
     team = TEAM.fullmatch(token)
     sizes = ranges_of(token)

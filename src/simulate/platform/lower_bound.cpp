@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t most_thresholds = 32;
 
-/// By number of units that know: the time in which one informs them. Each has `processors` that inform
-/// another unit every `spacing` seconds; that takes `message` seconds.
+/// Times of the optimal broadcast tree, by number of informed units. Each of a unit's `processors` starts a
+/// message every `spacing` seconds; it arrives `message` seconds later.
 std::vector<double> tree_times(std::uint32_t units, std::uint32_t processors, double spacing,
                                double message) {
   std::vector<double> times = {0, 0};

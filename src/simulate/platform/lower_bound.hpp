@@ -39,7 +39,7 @@
 
 namespace convene::simulate {
 
-/// The data that a collective moves between ranks, whatever its algorithm.
+/// The data that every algorithm of a collective must move between ranks.
 struct Demand {
   enum class Data : std::uint8_t {
     nothing,   ///< unknown: only the own arrival bounds an exit

@@ -22,7 +22,7 @@ HELP = """Shows what an MPI program would gain by other algorithms, by call site
 Runs and records the program once with native algorithms. At the call sites that communicate for at least \
 0.5 % of the program's time, measures other algorithms against the native one, with the program's launcher, \
 sizes, communicators and arrivals. A rule is written only if an algorithm is faster by each method of \
-measuring. At last, runs the program without Convene and with the rules, in pairs, to show the gain.
+measuring. Finally, runs the program without Convene and with the rules, in pairs, to show the gain.
 
 The program is run several times, so its input must be in files, and its output is shown once.
 
