@@ -59,7 +59,8 @@ def mpi_of(entries: list[Entry], prefixes: tuple[str, ...], wanted: str | None) 
     if len(names) > 1:
         raise RequestError(f"there is wisdom for {' and '.join(names)}; choose one with --mpi")
     if not names:
-        raise RequestError(f"no wisdom for {' or '.join(prefixes)}; convene wisdom list shows what there is")
+        mpis = " or ".join(each.rstrip(".") for each in prefixes)
+        raise RequestError(f"no wisdom for {mpis}; convene wisdom list shows what there is")
     return names[0]
 
 
