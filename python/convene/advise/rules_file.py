@@ -17,7 +17,7 @@ DEFAULT = Path("advise.rules")
 
 
 def check(path: Path) -> None:
-    """Raises RequestError if a file cannot be written there, or is there and not from this command."""
+    """Raises RequestError if the file cannot be written, or exists and is not from this command."""
     if not path.resolve().parent.is_dir():
         raise RequestError(f"cannot write -o {path}: the directory {path.parent} does not exist")
     if not path.exists():
@@ -31,7 +31,7 @@ def check(path: Path) -> None:
 
 
 def winners(advice: list[Advice]) -> list[Advice]:
-    """One for each signature, that with the largest saving."""
+    """The gain with the largest saving for each signature."""
     found: dict[object, Advice] = {}
     for each in advice:
         if each.kind is Kind.GAIN:

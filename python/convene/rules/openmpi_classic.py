@@ -65,7 +65,7 @@ class Collective:
 
 
 def value_of(text: str) -> int:
-    """As C's %li: 0x10 is hexadecimal, 010 is octal; too large a number is the largest."""
+    """As C's %li: 0x10 is hexadecimal, 010 is octal; a number that is too large becomes the largest."""
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text.lstrip("+"))
     if digits[:2].lower() == "0x":
         number = int(digits[2:], 16)

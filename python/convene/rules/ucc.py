@@ -40,7 +40,7 @@ WHOLE = "UCC then rejects the whole value"
 
 @dataclass
 class Part:
-    """The tokens of one part, by what they are."""
+    """The tokens of one part, by kind."""
 
     collectives: list[str] = field(default_factory=list)
     memory: list[str] = field(default_factory=list)
