@@ -40,8 +40,8 @@ def python(request: Request) -> Tally:
 
 
 def docs(request: Request) -> Tally:
-    sphinx = (BIN / "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", str(request.jobs), "-b", "html")
-    return check(request, "documentation", *sphinx, "docs", request.build / "docs")
+    sphinx = (BIN / "python", "-m", "sphinx", "-W", "--keep-going", "-q", "-j", str(request.jobs))
+    return check(request, "documentation", *sphinx, "-b", "html", "docs", request.build / "docs")
 
 
 def main() -> None:
