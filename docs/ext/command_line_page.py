@@ -35,7 +35,8 @@ def prose(text: str) -> str:
 
 def option(parameter: Any) -> tuple[str, str]:
     names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
-    takes = parameter.metavar or ("" if getattr(parameter, "is_flag", False) else "VALUE")
+    is_flag = getattr(parameter, "is_flag", False)
+    takes = (parameter.metavar or ("" if is_flag else "VALUE")).replace("\n", "")
     return (f"{names} `{takes}`" if takes else names, parameter.help or "")
 
 

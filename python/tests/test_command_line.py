@@ -18,6 +18,13 @@ from convene.cli.renamed import take
 Convene = Any
 
 
+def command_of(words: tuple[str, ...]) -> Any:
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = command.commands[word]
+    return command
+
+
 def commands_of(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """All commands, by their words."""
     for name, command in getattr(group, "commands", {}).items():
@@ -35,6 +42,18 @@ def test_help_has_examples(convene: Convene, words: tuple[str, ...]) -> None:
     assert done.err == ""
     assert "Examples" in done.out
     assert re.search(rf"convene {' '.join(words)}\b", done.out.partition("Examples")[2])
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_values_of_options_are_whole(
+    convene: Convene, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = convene(*words, "--help").out
+    for parameter in command_of(words).params:
+        for value in re.split(r"[|\n]", parameter.metavar or ""):
+            assert value.strip() in shown
+    assert not re.search(r"\w… *│", shown)
 
 
 def test_the_new_subcommands_are_there() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that the user asks for: a write that fails leaves the file that was there."""
+"""Files that the user asks for: a write that fails changes nothing."""
 
 import re
 import subprocess
@@ -32,15 +32,16 @@ FIGURE = (
 
 
 @pytest.mark.parametrize(("imports", "write"), [TEXT, FIGURE], ids=["text", "figure"])
-def test_a_failed_write_keeps_the_old_file(tmp_path: Path, imports: str, write: str) -> None:
+@pytest.mark.parametrize("is_old", [True, False], ids=["old", "new"])
+def test_a_failed_write_changes_nothing(tmp_path: Path, imports: str, write: str, is_old: bool) -> None:
     path = tmp_path / "report.html"
-    path.write_text("old")
+    if is_old:
+        path.write_text("old")
     program = FAILED_WRITE.format(imports=imports, write=write)
     done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.search(r"cannot write .*/report\.html: ", done.stderr)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert [(each, each.read_text()) for each in tmp_path.iterdir()] == [(path, "old")] * is_old
 
 
 def test_a_file_is_replaced_with_its_mode_and_through_a_link(tmp_path: Path) -> None:

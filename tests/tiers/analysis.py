@@ -11,8 +11,6 @@ from functools import partial
 from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdict
 from tests.tiers.unit_tests import programs_of, run_programs
 
-# Layers that clang-tidy reads in `all`.
-LINTED = 3
 # Files whose includes are read in `all`: those that changed, others by seed up to the first number, at most
 # the second.
 INCLUDES = (16, 48)
@@ -51,15 +49,6 @@ def chosen(request: Request, least: int, most: int) -> list[str]:
     return sorted(order[: min(number, most)])
 
 
-def linted_layers(request: Request) -> list[str]:
-    """Pure layers: every one in `long`; else LINTED by seed. Layers of headers alone have none to read."""
-    names = pure_sources()
-    layers = [layer for layer in pure_layers() if any(name.startswith(f"src/{layer}/") for name in names)]
-    if request.tier == "long":
-        return layers
-    return sorted(random.Random(request.seed).sample(layers, min(LINTED, len(layers))))
-
-
 def lint_layer(request: Request, layer: str) -> bool:
     """clang-tidy on all sources of a layer as one: headers take most of its time, and are then read once."""
     names = [name for name in pure_sources() if name.startswith(f"src/{layer}/")]
@@ -71,7 +60,9 @@ def lint_layer(request: Request, layer: str) -> bool:
 
 
 def lint(request: Request) -> Tally:
-    layers = linted_layers(request)
+    names = pure_sources()
+    # A layer of headers alone has nothing to read.
+    layers = [layer for layer in pure_layers() if any(name.startswith(f"src/{layer}/") for name in names)]
     print(f"clang-tidy reads {len(layers)} layers: {' '.join(layers)}", flush=True)
     with ThreadPoolExecutor(request.jobs) as pool:
         passed = list(pool.map(partial(lint_layer, request), layers))

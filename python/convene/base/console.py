@@ -87,15 +87,17 @@ def print_json(value: Any) -> None:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file that the user asked for. A regular file keeps its content if the new one cannot be
-    written as a whole."""
+    """Writes a file that the user asked for. If it cannot be written as a whole, a regular file keeps its
+    content, and no new one is left."""
     real = path.resolve()
-    is_replaced = real.is_file() and os.access(real.parent, os.W_OK)
+    is_old = real.is_file()
+    is_replaced = (is_old or not real.exists()) and os.access(real.parent, os.W_OK)
     target = real.with_name(f".{real.name}.{os.getpid()}.part") if is_replaced else path
     try:
         target.write_bytes(content.encode() if isinstance(content, str) else content)
-        if is_replaced:
+        if is_old and is_replaced:
             shutil.copymode(real, target)
+        if is_replaced:
             target.replace(real)
     except OSError as error:
         if is_replaced:

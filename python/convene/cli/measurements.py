@@ -17,7 +17,7 @@ from convene.bench.journal import Journal
 from convene.bench.requests import CACHES, CHECKS, OPERATIONS, SYNCS, TYPES, Request
 from convene.bench.sessions import Finished
 from convene.catalogue import collectives
-from convene.cli.options import check_output, check_word, complete
+from convene.cli.options import check_output, check_word, choices, complete
 from convene.mpi.processes import RunError
 from convene.mpi.settings import Setting
 
@@ -49,7 +49,7 @@ class Sampling:
     order: Annotated[
         str,
         typer.Option(
-            metavar="|".join(ORDERS),
+            metavar=choices(ORDERS),
             help="Order of the algorithms in a repetition.",
             autocompletion=complete(ORDERS),
         ),
@@ -64,7 +64,7 @@ class Conditions:
     sync: Annotated[
         str,
         typer.Option(
-            metavar="|".join(SYNCS),
+            metavar=choices(SYNCS),
             help="Synchronise ranks with two barriers, or with a deadline on synchronised clocks.",
             autocompletion=complete(SYNCS),
         ),
@@ -75,7 +75,7 @@ class Conditions:
     cache: Annotated[
         str,
         typer.Option(
-            metavar="|".join(CACHES),
+            metavar=choices(CACHES),
             help="hot: keep caches as they are. cold: fill caches with other data before each call.",
             autocompletion=complete(CACHES),
         ),
@@ -83,7 +83,7 @@ class Conditions:
     check: Annotated[
         str,
         typer.Option(
-            metavar="|".join(CHECKS),
+            metavar=choices(CHECKS),
             help="Check results after every observation, once per size, or never.",
             autocompletion=complete(CHECKS),
         ),

@@ -14,6 +14,8 @@ from convene.base import parsing
 from convene.cli import completion
 from convene.mpi import stacks
 
+CHOICES_WIDTH = 20  # of the column of values in --help
+
 
 def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
     """Refuses parameters of these names if they were given: they cannot be combined with `what`."""
@@ -74,10 +76,20 @@ def check_output(option: str, path: Path | None, suffix: str) -> None:
         raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
 
 
+def choices(words: Iterable[str]) -> str:
+    """Values of an option in its help: broken between words where the help's column would break one."""
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + len(word) > CHOICES_WIDTH:
+            lines.append("")
+        lines[-1] += f"{word}|"
+    return "\n".join(lines).removesuffix("|")
+
+
 def stack_option(meaning: str) -> Any:
     """The option --stack with a specific help text."""
     return typer.Option(
-        metavar="|".join(stacks.STACKS),
+        metavar=choices(stacks.STACKS),
         help=meaning,
         autocompletion=complete(stacks.STACKS),
     )

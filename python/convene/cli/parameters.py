@@ -11,6 +11,7 @@ import typer
 from convene import _core
 from convene.base import core_types
 from convene.catalogue import algorithms, collectives
+from convene.cli.options import choices
 
 PARAMETERS_PANEL = "Parameters of algorithms"
 
@@ -33,7 +34,7 @@ def _option(name: str, users: list[tuple[str, core_types.Parameter]]) -> inspect
     words = list(dict.fromkeys(word for _, parameter in users for word in parameter["words"]))
     option = typer.Option(
         f"--{name.replace('_', '-')}",
-        metavar="|".join(words) if words else "N",
+        metavar=choices(words) if words else "N",
         help=text,
         rich_help_panel=PARAMETERS_PANEL,
         autocompletion=lambda incomplete: [word for word in words if word.startswith(incomplete)],

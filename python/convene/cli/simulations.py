@@ -11,7 +11,7 @@ import typer
 from convene import _core
 from convene._core import RequestError
 from convene.base import console, parsing, progress
-from convene.cli.options import check_output, complete
+from convene.cli.options import check_output, choices, complete
 from convene.simulate import estimates, platforms, sweeps
 from convene.simulate.cases import Case
 from convene.simulate.journal import Journal
@@ -68,7 +68,7 @@ class Details:
     contention: Annotated[
         str,
         typer.Option(
-            metavar="|".join(CONTENTIONS),
+            metavar=choices(CONTENTIONS),
             help="How messages share links. sharing: equal shares, fast. maxmin: max-min fairness, exact.",
             autocompletion=complete(CONTENTIONS),
         ),
@@ -129,7 +129,7 @@ def check_order(word: str) -> str:
 Order = Annotated[
     str,
     typer.Option(
-        metavar="|".join(ORDERS),
+        metavar=choices(ORDERS),
         help="any: start steps as soon as their dependencies are complete. compiled: use the order of a "
         "blocking call, in which a rank waits for one particular message.",
         autocompletion=complete(ORDERS),

@@ -18,7 +18,7 @@ from convene.catalogue.selection import FORECASTS, NATIVE
 from convene.cli import completion, measurements
 from convene.cli.groups import grouped
 from convene.cli.measurements import Conditions, Files, Sampling, choose_type
-from convene.cli.options import Collective, Json, Launch, check_word, complete, refuse
+from convene.cli.options import Collective, Json, Launch, check_word, choices, complete, refuse
 from convene.mpi import settings
 
 HELP = """Measures a collective: compares Convene's and native algorithms in one run.
@@ -119,7 +119,7 @@ class Calls:
         str | None,
         typer.Option(
             "--type",
-            metavar="|".join(TYPES),
+            metavar=choices(TYPES),
             help="Type of the items. Default: byte; for reductions double.",
             autocompletion=complete(TYPES),
         ),
@@ -128,7 +128,7 @@ class Calls:
         str,
         typer.Option(
             "--op",
-            metavar="|".join(OPERATIONS),
+            metavar=choices(OPERATIONS),
             help="Operator of reductions.",
             autocompletion=complete(OPERATIONS),
         ),

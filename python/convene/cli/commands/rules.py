@@ -10,7 +10,7 @@ import typer
 
 from convene._core import RequestError
 from convene.base import console, jsons
-from convene.cli.options import Json, check_output, check_word, complete
+from convene.cli.options import Json, check_output, check_word, choices, complete
 from convene.rules import checking, exporting
 from convene.rules.findings import Report
 from convene.tune import wisdom_files
@@ -84,7 +84,7 @@ def check(
         str | None,
         typer.Option(
             "--for",
-            metavar="|".join(checking.TARGETS),
+            metavar=choices(checking.TARGETS),
             help="Check the reading of this MPI.",
             autocompletion=complete(checking.TARGETS),
         ),
@@ -114,7 +114,7 @@ def export(
         str,
         typer.Option(
             "--to",
-            metavar="|".join(exporting.TARGETS),
+            metavar=choices(exporting.TARGETS),
             help="MPI, or component, whose rules are written.",
             autocompletion=complete(exporting.TARGETS),
         ),

@@ -58,8 +58,8 @@ class Choice:
     use: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLLECTIVE=ALGORITHM,...",
-            help="Force these algorithms, as in allgather=sparbit,bcast=binomial.",
+            metavar="COLLECTIVE=\nALGORITHM,...",
+            help="Force these algorithms, as in bcast=chain,gather=linear.",
             autocompletion=completion.complete_use,
         ),
     ] = None

@@ -105,7 +105,7 @@ class Engine:
     engine: Annotated[
         str,
         typer.Option(
-            metavar="|".join(ENGINES),
+            metavar=options.choices(ENGINES),
             help="builtin: Convene's simulator evaluates schedules. smpi: Convene's executor runs in "
             "SimGrid.",
             autocompletion=complete(ENGINES),
