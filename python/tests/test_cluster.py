@@ -21,6 +21,7 @@ def test_only_root_may(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     assert "needs root" in convene("cluster", "up", "--nodes", 2).complaint
+    assert "needs root" in convene("cluster", "up", "--nodes", 2, "--private").complaint
     assert not state.RUNS.exists()
 
 
@@ -68,6 +69,7 @@ def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
         (("run", "--", "true"), "convene cluster up"),
         (("run", "--name", "racks", "--", "true"), "convene cluster up --name racks"),
         (("run", "--delay", "1ms", "--", "true"), "add --nodes"),
+        (("run", "--private", "--", "true"), "add --nodes"),
     ],
 )
 def test_wrong_requests(convene: Convene, words: tuple[object, ...], part: str) -> None:

@@ -50,7 +50,8 @@ struct Options {
   double rate = 0;         // bits per second; 0: unlimited
   double delay = 0;        // seconds, one way
   int groups = 1;
-  double group_delay = 0;  // additional seconds between groups
+  bool has_launching_machine = false;  // the last one is not a node, and in the last group
+  double group_delay = 0;              // additional seconds between groups
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -214,7 +215,8 @@ class Switch {
   }
 
   std::size_t group_of(std::size_t node) const {
-    return node * static_cast<std::size_t>(options_.groups) / ports_.size();
+    const std::size_t nodes = ports_.size() - (options_.has_launching_machine ? 1 : 0);
+    return std::min(node, nodes - 1) * static_cast<std::size_t>(options_.groups) / nodes;
   }
 
   const Options options_;
@@ -243,6 +245,7 @@ int main(int count, char** words) {
   app.add_option("--rate", options.rate, "Rate of every node's link in bits per second; 0: no limit");
   app.add_option("--delay", options.delay, "One-way delay in seconds");
   app.add_option("--groups", options.groups, "Number of groups of nodes")->check(CLI::PositiveNumber);
+  app.add_flag("--launching", options.has_launching_machine, "The last node is a launching machine");
   app.add_option("--group-delay", options.group_delay, "Additional delay between groups in seconds");
   CLI11_PARSE(app, count, words);
   try {

@@ -89,5 +89,5 @@ def variables(cluster: Cluster) -> dict[str, str]:
 
 
 def command_line(cluster: Cluster, node: int, command: Sequence[str]) -> list[str]:
-    """Command line that runs a command in a node, in the current directory."""
+    """Command line that runs a command on a machine of the cluster, in the current directory."""
     return cluster.inside("sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command, node=node)

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from convene._core import RequestError
-from convene.cluster import launch, network, state, tools
-from convene.cluster.state import PATIENCE, Cluster, Shape, address_of, host_of
+from convene.cluster import launch, network, private, state, tools
+from convene.cluster.state import PATIENCE, Cluster, Shape, address_of
 
 
 def check_possible(shape: Shape) -> None:
@@ -47,6 +47,7 @@ def up(name: str, shape: Shape) -> Cluster:
             f"convene cluster down {state.option(name)}".rstrip()
         )
     check_possible(shape)
+    hidden = private.first_directories() if shape.private else []
     cluster = Cluster(name, shape)
     if before:
         remove(before)
@@ -63,8 +64,10 @@ def up(name: str, shape: Shape) -> Cluster:
         start(cluster)
         add_nodes(cluster)
         network.join_with_switch(cluster) if shape.has_switch else network.join_with_bridge(cluster)
-        for node in range(shape.nodes):
-            network.give_address(cluster, node)
+        for machine in range(len(cluster.machines)):
+            network.give_address(cluster, machine)
+        for directory in hidden:
+            private.cover(cluster, directory)
         cluster.is_complete = True
         cluster.save()
     except BaseException:
@@ -91,28 +94,27 @@ def start(cluster: Cluster) -> None:
 
 def add_nodes(cluster: Cluster) -> None:
     hosts = cluster.folder / "hosts"
-    lines = [f"{address_of(node)} {host_of(node)}" for node in range(cluster.shape.nodes)]
+    shape = cluster.shape
+    names = [cluster.host(machine) for machine in range(shape.nodes + shape.private)]
+    lines = [f"{address_of(machine)} {name}" for machine, name in enumerate(names)]
     hosts.write_text("\n".join(["127.0.0.1 localhost", *lines, ""]), encoding="utf-8")
-    for node in range(cluster.shape.nodes):
-        # MPIs detect nodes by shared memory; each node has its own.
-        script = (
-            f"hostname {host_of(node)} && mount --bind {shlex.quote(str(hosts))} /etc/hosts && "
-            f"mount -t tmpfs tmpfs /dev/shm && {{ {SLEEP}; }}"
-        )
-        private = [
-            "unshare",
-            "--net",
-            "--uts",
-            "--ipc",
-            "--mount",
-            "--propagation=private",
-            "sh",
-            "-c",
-            script,
-        ]
-        cluster.nodes.append(int(tools.execute(cluster.inside(*private), f"making {host_of(node)}")))
+    processes = [add_machine(cluster, name, hosts) for name in names]
+    cluster.nodes = processes[: shape.nodes]
+    cluster.launching = processes[-1] if shape.private else 0
     cluster.save()
     launch.write_launch_files(cluster)
+
+
+def add_machine(cluster: Cluster, name: str, hosts: Path) -> int:
+    """The process of a new node, which has namespaces of its own."""
+    # MPIs detect nodes by shared memory; each node has its own.
+    script = (
+        f"hostname {name} && mount --bind {shlex.quote(str(hosts))} /etc/hosts && "
+        f"mount -t tmpfs tmpfs /dev/shm && {{ {SLEEP}; }}"
+    )
+    namespaces = ("--net", "--uts", "--ipc", "--mount", "--propagation=private")
+    made = cluster.inside("unshare", *namespaces, "sh", "-c", script)
+    return int(tools.execute(made, f"making {name}"))
 
 
 def remove(cluster: Cluster) -> None:

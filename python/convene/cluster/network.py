@@ -7,7 +7,7 @@ import time
 from convene._core import RequestError
 from convene.base import paths
 from convene.cluster import tools
-from convene.cluster.state import PATIENCE, Cluster, address_of, host_of
+from convene.cluster.state import PATIENCE, Cluster, address_of
 
 SWITCH = "convene-cluster-switch"
 
@@ -21,7 +21,7 @@ def join_with_bridge(cluster: Cluster) -> None:
     bridge = ("type", "bridge", "stp_state", "0", "forward_delay", "0")
     tools.execute(inside("ip", "link", "add", "br0", *bridge), "making a bridge")
     tools.execute(inside("ip", "link", "set", "br0", "up"), "starting the bridge")
-    for node, process in enumerate(cluster.nodes):
+    for node, process in enumerate(cluster.machines):
         port = f"p{node}"
         pair = ("type", "veth", "peer", "name", "eth0", "netns", str(process))
         tools.execute(inside("ip", "link", "add", port, *pair), "making a pair of network devices")
@@ -57,7 +57,8 @@ def join_with_switch(cluster: Cluster) -> None:
     }
     words = [word for name, value in numbers.items() for word in (name, str(value))]
     log = cluster.folder / "switch.log"
-    program_line = shlex.join([str(program), *words, *map(str, cluster.nodes)])
+    words += ["--launching"] if cluster.launching else []
+    program_line = shlex.join([str(program), *words, *map(str, cluster.machines)])
     script = f"setsid {program_line} </dev/null >{shlex.quote(str(log))} 2>&1 &"
     tools.execute(cluster.inside("sh", "-c", script), "starting the switch")
     end = time.monotonic() + PATIENCE
@@ -73,4 +74,6 @@ def give_address(cluster: Cluster, node: int) -> None:
         ("addr", "add", f"{address_of(node)}/24", "dev", "eth0"),
         ("link", "set", "eth0", "addrgenmode", "none", "up"),
     ):
-        tools.execute(cluster.inside("ip", *words, node=node), f"starting the network of {host_of(node)}")
+        tools.execute(
+            cluster.inside("ip", *words, node=node), f"starting the network of {cluster.host(node)}"
+        )

@@ -11,6 +11,7 @@ from convene.base.result_types import Json
 
 RUNS = Path("/run/convene-cluster")
 MOST_NODES = 64
+LAUNCHING = "launch"  # host name of the launching machine
 PATIENCE = 10.0  # seconds for the kernel to end what ran in a cluster
 
 
@@ -24,6 +25,7 @@ class Shape:
     delay: float = 0
     groups: int = 1
     group_delay: float = 0
+    private: bool = False  # nodes have their own files, and a launching machine is not one of them
 
     @property
     def has_switch(self) -> bool:
@@ -37,6 +39,8 @@ class Cluster:
     first: int = 0  # the process whose end is the cluster's
     started: int = 0  # when, in the kernel's ticks: process numbers are reused
     nodes: list[int] = field(default_factory=list)  # the nodes' processes, as numbered inside
+    launching: int = 0  # the process of the launching machine; 0: there is none
+    private: list[str] = field(default_factory=list)  # directories of which each node has its own
     is_complete: bool = False  # False: being made, or its maker was ended
 
     @property
@@ -46,6 +50,19 @@ class Cluster:
     @property
     def is_up(self) -> bool:
         return self.first > 0 and start_time(self.first) == self.started
+
+    @property
+    def machines(self) -> list[int]:
+        """The processes of the nodes, then that of the launching machine."""
+        return [*self.nodes, *([self.launching] if self.launching else [])]
+
+    @property
+    def starts_on(self) -> int:
+        """Number of the machine on which commands run by default."""
+        return self.shape.nodes if self.launching else 0
+
+    def host(self, machine: int) -> str:
+        return host_of(machine) if machine < self.shape.nodes else LAUNCHING
 
     def save(self) -> None:
         part = self.folder / "state.json.part"
@@ -65,7 +82,7 @@ class Cluster:
             "--pdeathsig=TERM",
         ]
         if node is not None:
-            words += ["nsenter", f"--target={self.nodes[node]}", "--mount", "--net", "--uts", "--ipc"]
+            words += ["nsenter", f"--target={self.machines[node]}", "--mount", "--net", "--uts", "--ipc"]
         return [*words, *command]
 
     def processes(self) -> int:
@@ -74,7 +91,7 @@ class Cluster:
             return 0
         space = namespace_of(self.first)
         found = sum(namespace_of(int(path.name)) == space for path in Path("/proc").glob("[0-9]*"))
-        return found - 1 - len(self.nodes) - self.shape.has_switch
+        return found - 1 - len(self.machines) - self.shape.has_switch
 
 
 def start_time(process: int) -> int | None:

@@ -2,6 +2,7 @@
 """convene cluster: several emulated nodes on one Linux machine."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,13 +11,26 @@ from convene._core import RequestError
 from convene.base import console, parsing, text
 from convene.cli import options
 from convene.cluster import launch, lifecycle, rates, tools
-from convene.cluster.state import MOST_NODES, Cluster, Shape, as_json, check_name, find, host_of, known, load
+from convene.cluster import private as private_nodes
+from convene.cluster.state import (
+    LAUNCHING,
+    MOST_NODES,
+    Cluster,
+    Shape,
+    as_json,
+    check_name,
+    find,
+    host_of,
+    known,
+    load,
+)
 from convene.run.processes import execute
 
 HELP = """Emulates several nodes on one Linux machine, to run MPI programs over a network.
 
 A node has its own network, host name, shared memory and semaphores. All nodes share the machine's files, \
-memory and cores. Links between nodes may have a rate and a delay. Needs root.
+memory and cores; with --private, each has its own /tmp, home and working directory. Links between nodes may \
+have a rate and a delay. Needs root.
 
 [bold]Examples[/bold]
 
@@ -32,11 +46,14 @@ memory and cores. Links between nodes may have a rate and a delay. Needs root.
 UP_HELP = """Creates a cluster: nodes n0, n1, … on one switch.
 
 --rate limits each node's link in both directions. --delay is added to each message, one way. --groups \
-divides the nodes into racks; --group-delay is added to messages between them.
+divides the nodes into racks; --group-delay is added to messages between them. --private gives each node \
+its own empty /tmp, home and working directory, and adds a launching machine, which is not a node.
 
 [bold]Examples[/bold]
 
   convene cluster up --nodes 4
+
+  convene cluster up --nodes 4 --slots 2 --private
 
   convene cluster up --nodes 4 --slots 2 --rate 200mbit --delay 500us
 
@@ -46,13 +63,15 @@ divides the nodes into racks; --group-delay is added to messages between them.
 RUN_HELP = """Runs a command in a node; MPI launchers started there use all nodes.
 
 The exit status is that of the command. With --nodes, creates a cluster for this command and removes it \
-afterwards.
+afterwards. In a --private cluster, the command runs on the launching machine.
 
 [bold]Examples[/bold]
 
   convene cluster run -- mpirun -n 8 ./app
 
   convene cluster run --nodes 4 --delay 1ms -- mpirun -n 4 ./app
+
+  convene cluster run --nodes 4 --private -- convene run -- mpirun -n 4 /opt/app
 
   convene cluster run --on 1 -- ip address
 """
@@ -107,8 +126,23 @@ GroupDelay = Annotated[
 ]
 
 
+Private = Annotated[
+    bool,
+    typer.Option(
+        "--private",
+        help="Give each node its own empty /tmp, home and working directory, and add a launching machine.",
+    ),
+]
+
+
 def make_shape(
-    nodes: int, slots: int, rate: str | None, delay: str | None, groups: int, group_delay: str | None
+    nodes: int,
+    slots: int,
+    rate: str | None,
+    delay: str | None,
+    groups: int,
+    group_delay: str | None,
+    private: bool,
 ) -> Shape:
     if groups > nodes:
         raise RequestError(f"--groups {groups} exceeds the number of nodes, {nodes}; try fewer groups")
@@ -121,6 +155,7 @@ def make_shape(
         parsing.parse_seconds(delay, "--delay") if delay else 0,
         groups,
         parsing.parse_seconds(group_delay, "--group-delay") if group_delay else 0,
+        private,
     )
 
 
@@ -141,12 +176,14 @@ def up(
     delay: Delay = None,
     groups: Groups = 1,
     group_delay: GroupDelay = None,
+    private: Private = False,
     name: Name = "default",
 ) -> None:
-    shape = make_shape(nodes, slots, rate, delay, groups, group_delay)
+    shape = make_shape(nodes, slots, rate, delay, groups, group_delay, private)
     made = lifecycle.up(check_name(name), shape)
     last = host_of(nodes - 1)
-    console.make().print(f"{made.name}: n0 … {last}, {slots} ranks each, links {links_text(shape)}")
+    files = f"; own {', '.join(made.private)}, launching machine {LAUNCHING}" if private else ""
+    console.make().print(f"{made.name}: n0 … {last}, {slots} ranks each, links {links_text(shape)}{files}")
 
 
 def run(
@@ -155,8 +192,13 @@ def run(
         typer.Argument(metavar="-- COMMAND...", help="Command, such as a launcher with its program."),
     ],
     on: Annotated[
-        int, typer.Option(min=0, metavar="NODE", help="Number of the node in which the command runs.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="NODE",
+            help="Number of the node in which the command runs. Default: 0, or the launching machine.",
+        ),
+    ] = None,
     name: Name = "default",
     nodes: Annotated[
         int | None,
@@ -174,26 +216,32 @@ def run(
     delay: Delay = None,
     groups: Groups = 1,
     group_delay: GroupDelay = None,
+    private: Private = False,
 ) -> None:
     if nodes is not None:
-        shape = make_shape(nodes, slots, rate, delay, groups, group_delay)
+        shape = make_shape(nodes, slots, rate, delay, groups, group_delay, private)
         with lifecycle.temporary(f"run-{os.getpid()}", shape) as own:
             status = run_in(own, on, command)
-    elif slots != 1 or rate or delay or groups != 1 or group_delay:
-        raise RequestError("--slots, --rate, --delay and --groups are for a new cluster; add --nodes")
+    elif slots != 1 or rate or delay or groups != 1 or group_delay or private:
+        raise RequestError(
+            "--slots, --rate, --delay, --groups and --private are for a new cluster; add --nodes"
+        )
     else:
         status = run_in(find(check_name(name)), on, command)
     raise typer.Exit(status)
 
 
-def run_in(where: Cluster, node: int, command: list[str]) -> int:
-    if node >= where.shape.nodes:
+def run_in(where: Cluster, node: int | None, command: list[str]) -> int:
+    if node is not None and node >= where.shape.nodes:
         raise RequestError(
             f"--on {node} is out of range: the cluster '{where.name}' has nodes 0 to {where.shape.nodes - 1}"
         )
     tools.check_root()
+    if where.shape.private:
+        private_nodes.use_working_directory(where, Path.cwd())
     environment = {**os.environ, **launch.variables(where)}
-    return execute(launch.command_line(where, node, command), environment)
+    machine = where.starts_on if node is None else node
+    return execute(launch.command_line(where, machine, command), environment)
 
 
 def status(json: options.Json = False) -> None:
