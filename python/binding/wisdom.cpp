@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wisdom: the library's own reader of its files, the place of this machine, and what the library's model
-// expects to be fast.
+// Wisdom: the library's own reader of its files, the place of this machine, what the library's model expects
+// to be fast, and explanations of the library's choices.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,8 +8,10 @@
 #include <map>
 
 #include "binding.hpp"
+#include "decide/explanation.hpp"
 #include "decide/trial_candidates.hpp"
 #include "decide/wisdom_files.hpp"
+#include "request_class.hpp"
 
 namespace nb = nanobind;
 
@@ -54,6 +56,60 @@ std::vector<std::string> prior(const std::string& collective, const std::vector<
   return found;
 }
 
+struct ExplainRequest {
+  std::string collective;
+  Rank procs = 1, nodes = 1;
+  std::uint64_t bytes = 0;
+  bool commutative = true, order_matters = false, reproducible = false, blocking = true;
+  std::uint64_t may_share = UINT64_MAX;  ///< bytes on a node
+  std::string uses, rules, wisdom, mpi;  ///< as in CONVENE_USE, CONVENE_RULES and CONVENE_WISDOM
+};
+
+Question question_of(const ExplainRequest& request) {
+  Question question{.context = call_on_nodes(parse_collective(request.collective), request.procs,
+                                             request.bytes, request.nodes),
+                    .uses = request.uses,
+                    .rules_path = request.rules,
+                    .wisdom_files = wisdom_files(request.wisdom),
+                    .here = this_machine(request.mpi)};
+  CallContext& context = question.context;
+  context.commutative = request.commutative;
+  context.order_matters = request.order_matters;
+  context.reproducible = request.reproducible;
+  context.is_blocking = request.blocking;
+  context.may_share = request.blocking ? request.may_share : 0;
+  context.shares_cores = context.ranks_per_node > question.here.cores;
+  return question;
+}
+
+nb::dict explained(const ExplainRequest& request) {
+  const Question question = question_of(request);
+  const Explanation explanation = explain(question);
+  nb::list steps;
+  for (const Explanation::Step& each : explanation.steps) {
+    nb::dict step;
+    constexpr const char* sources[] = {"use", "rule", "wisdom"};
+    step["source"] = sources[static_cast<std::size_t>(each.source)];
+    step["name"] = each.name;
+    step["path"] = each.path;
+    step["line"] = each.line;
+    step["collective"] = str(name(each.collective));
+    step["use"] = each.use;
+    step["obstacle"] = each.obstacle;
+    steps.append(step);
+  }
+  const Choice& choice = explanation.choice;
+  nb::dict dict;
+  dict["algorithm"] = spec_text(choice.spec);
+  dict["reason"] = str(reason_text(choice.reason, choice.detail));
+  dict["bytes"] = question.context.block_bytes();
+  dict["has_bytes"] = has_known_bytes(question.context.collective);
+  dict["ranks_per_node"] = question.context.ranks_per_node;
+  dict["steps"] = steps;
+  dict["refusals"] = explanation.refusals;
+  return dict;
+}
+
 }  // namespace
 
 void add_wisdom(nb::module_& module) {
@@ -66,6 +122,23 @@ void add_wisdom(nb::module_& module) {
              "The algorithms that the library's model expects to be the fastest, best first.");
   module.def("place", &place, nb::arg("library_version"),
              "Name of an MPI from its library version, and processor, cores and network of this machine.");
+  RequestClass<ExplainRequest>(module, "ExplainRequest", "A call whose choice is explained.")
+      .field("collective", &ExplainRequest::collective)
+      .field("procs", &ExplainRequest::procs)
+      .field("nodes", &ExplainRequest::nodes)
+      .field("bytes", &ExplainRequest::bytes)
+      .field("commutative", &ExplainRequest::commutative)
+      .field("order_matters", &ExplainRequest::order_matters)
+      .field("reproducible", &ExplainRequest::reproducible)
+      .field("blocking", &ExplainRequest::blocking)
+      .field("may_share", &ExplainRequest::may_share)
+      .field("uses", &ExplainRequest::uses)
+      .field("rules", &ExplainRequest::rules)
+      .field("wisdom", &ExplainRequest::wisdom)
+      .field("mpi", &ExplainRequest::mpi)
+      .make_constructor();
+  module.def("explain", &explained, nb::arg("request"),
+             "The choice for a call, and why each other use, rule and entry of wisdom does not decide.");
 }
 
 }  // namespace convene::binding

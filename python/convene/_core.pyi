@@ -7,6 +7,7 @@ from convene.base.core_types import (
     CostExpression,
     CostModel,
     Counts,
+    Explained,
     GivenCall,
     Place,
     Platform,
@@ -53,6 +54,27 @@ def wisdom(text: str, origin: str) -> int: ...
 def wisdom_files(variable: str) -> list[str]: ...
 def prior(collective: str, node_of_rank: list[int], block: int, most: int) -> list[str]: ...
 def place(library_version: str) -> Place: ...
+
+class ExplainRequest:
+    def __init__(
+        self,
+        *,
+        collective: str,
+        procs: int,
+        nodes: int = 1,
+        bytes: int = 0,  # noqa: A002
+        commutative: bool = True,
+        order_matters: bool = False,
+        reproducible: bool = False,
+        blocking: bool = True,
+        may_share: int = ...,
+        uses: str = "",
+        rules: str = "",
+        wisdom: str = "",
+        mpi: str = "",
+    ) -> None: ...
+
+def explain(request: ExplainRequest) -> Explained: ...
 def size(text: str) -> int: ...
 def size_text(size: int) -> str: ...
 def size_range(text: str) -> tuple[int, int]: ...

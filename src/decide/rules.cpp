@@ -30,9 +30,12 @@ Rule read_rule(FieldReader& reader, const JsonValue& item) {
 
 }  // namespace
 
-bool Rule::fits(const CallContext& context) const {
-  return collective == context.collective && procs.hold(context.procs) && bytes.hold(context.block_bytes()) &&
-         nodes.hold(context.nodes) && ranks_per_node.hold(context.ranks_per_node);
+Mismatch Rule::mismatch(const CallContext& context) const {
+  if (collective != context.collective) return {.collective = true};
+  return {.procs = !procs.hold(context.procs),
+          .bytes = !bytes.hold(context.block_bytes()),
+          .nodes = !nodes.hold(context.nodes),
+          .ranks_per_node = !ranks_per_node.hold(context.ranks_per_node)};
 }
 
 bool Rule::may_fit_later(const CallContext& context) const {

@@ -17,6 +17,7 @@
 
 #include "collective/core/spec.hpp"
 #include "decide/field_reader.hpp"
+#include "decide/mismatch.hpp"
 
 namespace convene::decide {
 
@@ -51,7 +52,8 @@ struct Rule {
   Bounds procs, bytes, nodes, ranks_per_node;
   Spec use;
 
-  bool fits(const CallContext& context) const;
+  Mismatch mismatch(const CallContext& context) const;
+  bool fits(const CallContext& context) const { return !mismatch(context).any(); }
   /// True if it may match once the nodes are known.
   bool may_fit_later(const CallContext& context) const;
   bool needs_topology() const {

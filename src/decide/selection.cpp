@@ -150,33 +150,36 @@ bool Selection::depends_on_form(Collective collective) const {
   return may_share_memory(collective) || (!forced(collective) && wisdom_ && wisdom_->knows(collective));
 }
 
-Choice Selection::choose(const CallContext& context) const {
-  Choice choice = choose_any(context);
+Choice Selection::choose(const CallContext& context, Trace* trace) const {
+  Choice choice = choose_any(context, trace);
   if (context.has_native || !choice.spec.algorithm->is_native()) return choice;
   choice.spec = default_spec(plainest(context));
   choice.reason = Reason::no_native;
   return choice;
 }
 
-Choice Selection::choose_any(const CallContext& context) const {
+Choice Selection::choose_any(const CallContext& context, Trace* trace) const {
   if (const Spec* spec = forced(context.collective)) return choose_forced(*spec, context);
-  Choice choice = choose_by_rules(context);
-  return choice.reason == Reason::by_default && wisdom_ ? choose_by_wisdom(context, std::move(choice))
+  Choice choice = choose_by_rules(context, trace);
+  return choice.reason == Reason::by_default && wisdom_ ? choose_by_wisdom(context, std::move(choice), trace)
                                                         : choice;
 }
 
 /// The choice of a wisdom entry, else native. A call is also native if it does not meet the requirements of
 /// the entry, such as shared memory.
-Choice Selection::choose_by_wisdom(const CallContext& context, Choice native) const {
+Choice Selection::choose_by_wisdom(const CallContext& context, Choice native, Trace* trace) const {
   if (!wisdom_->knows(context.collective)) return native;
   if (context.nodes == 0) {
     native.wants_nodes = true;
     return native;
   }
-  const WisdomEntry* const entry = wisdom_->find(context);
-  if (!entry || entry->use.algorithm->is_native() || !unmet_requirement(entry->use, context).empty() ||
-      !unmet_shared_memory(entry->use, context).empty())
-    return native;
+  const WisdomEntry* const entry = wisdom_->find(context, trace);
+  if (!entry) return native;
+  std::string unmet = entry->use.algorithm->is_native() ? "keeps this call native" : "";
+  if (unmet.empty()) unmet = unmet_requirement(entry->use, context);
+  if (unmet.empty()) unmet = unmet_shared_memory(entry->use, context);
+  if (trace) trace->wisdom.back().obstacle = unmet;
+  if (!unmet.empty()) return native;
   native.spec = entry->use;
   native.reason = Reason::wisdom;
   char ratio[32];
@@ -185,11 +188,15 @@ Choice Selection::choose_by_wisdom(const CallContext& context, Choice native) co
   return native;
 }
 
-Choice Selection::choose_by_rules(const CallContext& context) const {
+Choice Selection::choose_by_rules(const CallContext& context, Trace* trace) const {
   std::string skipped;
   bool wants_nodes = false;
   for (const Rule& rule : rules_) {
+    const auto note = [&](const std::string& obstacle) {
+      if (trace) trace->rules.push_back({static_cast<std::size_t>(&rule - rules_.data()), obstacle});
+    };
     if (!rule.fits(context)) {
+      if (trace) note(mismatch_text(rule, context));
       wants_nodes = wants_nodes || rule.may_fit_later(context);
       continue;
     }
@@ -198,6 +205,7 @@ Choice Selection::choose_by_rules(const CallContext& context) const {
     if (unmet.empty() && needs_unknown_nodes(rule.use, context))
       unmet = "needs the mapping of ranks to nodes";
     if (unmet.empty()) unmet = unmet_shared_memory(rule.use, context);
+    note(unmet);
     if (unmet.empty())
       return {.spec = rule.use,
               .reason = Reason::rule,

@@ -54,14 +54,14 @@ class Selection {
 
   /// Throws Error if a forced algorithm cannot run with this number of processes: the call must fail with its
   /// text. If the choice is native and the MPI has no such call, it is the first suitable algorithm of the
-  /// catalogue.
-  Choice choose(const CallContext& context) const;
+  /// catalogue. What is considered is added to `trace`.
+  Choice choose(const CallContext& context, Trace* trace = nullptr) const;
 
  private:
   const Spec* forced(Collective collective) const;
-  Choice choose_any(const CallContext& context) const;
-  Choice choose_by_rules(const CallContext& context) const;
-  Choice choose_by_wisdom(const CallContext& context, Choice native) const;
+  Choice choose_any(const CallContext& context, Trace* trace) const;
+  Choice choose_by_rules(const CallContext& context, Trace* trace) const;
+  Choice choose_by_wisdom(const CallContext& context, Choice native, Trace* trace) const;
 
   std::vector<Use> uses_;
   std::vector<Rule> rules_;

@@ -40,6 +40,8 @@ WisdomEntry read_entry(FieldReader& reader, const JsonValue& item) {
       "shares_cores", "bytes", "use",   "ratio",   "upper",      "measured", "evidence", "native_algorithm"};
   reader.begin_item(item, known);
   WisdomEntry entry;
+  entry.number = reader.number();
+  entry.line = item.line;
   entry.place = {.mpi = reader.read_text(item, "mpi", "Open MPI 4.1.4"),
                  .cpu = reader.read_text(item, "cpu", "AMD EPYC 7B13"),
                  .cores = reader.read_count(item, "cores", "2")};
@@ -66,6 +68,13 @@ WisdomEntry read_entry(FieldReader& reader, const JsonValue& item) {
     reader.fail(item.find("upper")->line,
                 reader.field("upper") + " must not be below \"ratio\": it is the upper end of its interval");
   return entry;
+}
+
+/// The upper end is above a limit, as a clause.
+std::string limit_text(const WisdomEntry& entry, double most) {
+  char text[96];
+  std::snprintf(text, sizeof text, "upper end of its ratio, %.3g, is above %.2f", entry.upper, most);
+  return text;
 }
 
 /// Words of a line, separated by tabs.
@@ -115,10 +124,13 @@ std::optional<std::string> word_after(std::string_view text, std::string_view ma
 
 }  // namespace
 
-bool WisdomEntry::covers(const CallContext& context) const {
-  return collective == context.collective && procs == context.procs && nodes == context.nodes &&
-         ranks_per_node == context.ranks_per_node && shares_cores == context.shares_cores &&
-         bytes.hold(context.block_bytes());
+Mismatch WisdomEntry::mismatch(const CallContext& context) const {
+  if (collective != context.collective) return {.collective = true};
+  return {.procs = procs != context.procs,
+          .bytes = !bytes.hold(context.block_bytes()),
+          .nodes = nodes != context.nodes,
+          .ranks_per_node = ranks_per_node != context.ranks_per_node,
+          .shares_cores = shares_cores != context.shares_cores};
 }
 
 bool WisdomEntry::is_of(const MachineKey& here) const {
@@ -144,11 +156,21 @@ bool Wisdom::may_share_memory(Collective collective) const {
   });
 }
 
-const WisdomEntry* Wisdom::find(const CallContext& context) const {
-  if (!context.is_blocking || (context.order_matters && context.reproducible)) return nullptr;
+const WisdomEntry* Wisdom::find(const CallContext& context, Trace* trace) const {
+  const bool holds = context.is_blocking && !(context.order_matters && context.reproducible);
+  if (!holds && !trace) return nullptr;
   const double most = context.order_matters ? most_where_order_matters : most_of_native;
-  for (const WisdomEntry& entry : entries_)
-    if (entry.covers(context)) return entry.upper <= most ? &entry : nullptr;
+  for (const WisdomEntry& entry : entries_) {
+    const bool covers = entry.covers(context), is_enough = entry.upper <= most;
+    if (trace)
+      trace->wisdom.push_back({static_cast<std::size_t>(&entry - entries_.data()),
+                               !covers                ? mismatch_text(entry, context)
+                               : !context.is_blocking ? "holds for blocking calls only"
+                               : !holds               ? "changes the rounding, which --reproducible excludes"
+                               : !is_enough           ? limit_text(entry, most)
+                                                      : ""});
+    if (covers && holds) return is_enough ? &entry : nullptr;
+  }
   return nullptr;
 }
 

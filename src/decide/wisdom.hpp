@@ -45,8 +45,11 @@ struct WisdomEntry {
   std::string native_algorithm = "";  ///< of the MPI, by its own name; empty: `use` is what was measured
   double ratio = 1, upper = 1;        ///< time over native's; upper end of its interval
   std::string measured;               ///< a date
+  unsigned file = 0;                  ///< of the search path, counted from 0
+  unsigned number = 0, line = 0;      ///< in that file, counted from 1
 
-  bool covers(const CallContext& context) const;
+  Mismatch mismatch(const CallContext& context) const;
+  bool covers(const CallContext& context) const { return !mismatch(context).any(); }
   bool is_of(const MachineKey& here) const;
 };
 
@@ -67,7 +70,7 @@ class Wisdom {
   /// The newest entry that covers a blocking call. Null if there is none, or if its `upper` is above 0.97. An
   /// order-dependent reduction changes its rounding with the algorithm: its limit is 0.90, and the result is
   /// null if equal bits were requested.
-  const WisdomEntry* find(const CallContext& context) const;
+  const WisdomEntry* find(const CallContext& context, Trace* trace = nullptr) const;
 
   /// All entries as lines of text, for other ranks; from_lines() is the inverse and throws Error. Lines have
   /// no WisdomEntry::place: all entries are of this machine.

@@ -60,8 +60,10 @@ std::string network() {
   return text;
 }
 
-void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntry>& entries,
-          std::vector<std::string>& refusals) {
+void read(const std::vector<WisdomFile>& files, unsigned index, const MachineKey& here,
+          std::vector<WisdomEntry>& entries, std::vector<std::string>& refusals,
+          std::vector<WisdomEntry>* others) {
+  const WisdomFile& file = files[index];
   const auto refuse = [&](const std::string& why) {
     refusals.push_back("wisdom file " + file.path + " is ignored: it " + why);
   };
@@ -72,12 +74,16 @@ void read(const WisdomFile& file, const MachineKey& here, std::vector<WisdomEntr
   }
   if (const std::string why = distrust(facts); !why.empty()) return refuse(why);
   try {
-    const std::vector<WisdomEntry> all = parse_wisdom(read_whole_file(file.path, "wisdom file"), file.path);
+    std::vector<WisdomEntry> all = parse_wisdom(read_whole_file(file.path, "wisdom file"), file.path);
     std::size_t kept = 0;
-    for (const WisdomEntry& each : all) {
-      if (!each.is_of(here)) continue;
-      ++kept;
-      if (each.native_algorithm.empty()) entries.push_back(each);  // others need a setting of the MPI
+    for (WisdomEntry& each : all) {
+      each.file = index;
+      const bool is_of_here = each.is_of(here);
+      if (is_of_here) ++kept;
+      if (is_of_here && each.native_algorithm.empty())  // others need a setting of the MPI
+        entries.push_back(each);
+      else if (others)
+        others->push_back(each);
     }
     if (kept < all.size())
       refusals.push_back(std::to_string(all.size() - kept) + " of " + std::to_string(all.size()) +
@@ -114,10 +120,12 @@ std::string distrust_of(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 ? distrust(facts) : "";
 }
 
-FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here) {
+FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here,
+                        std::vector<WisdomEntry>* others) {
   std::vector<WisdomEntry> entries;
   FoundWisdom found;
-  for (const WisdomFile& file : files) read(file, here, entries, found.refusals);
+  for (unsigned index = 0; index < files.size(); ++index)
+    read(files, index, here, entries, found.refusals, others);
   found.wisdom = Wisdom(std::move(entries));
   return found;
 }

@@ -34,8 +34,9 @@ struct FoundWisdom {
 };
 
 /// Reads all files and keeps the entries of this place. Does not throw for a file that is damaged, or that
-/// other users may write: it is refused.
-FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here);
+/// other users may write: it is refused. The entries that are left out are added to `others`.
+FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here,
+                        std::vector<WisdomEntry>* others = nullptr);
 
 /// This node: model name of its processor, number of its cores, names of its RDMA devices.
 MachineKey this_machine(std::string_view mpi_library_version);

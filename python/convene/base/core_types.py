@@ -92,6 +92,28 @@ class Rule(TypedDict):
     use: str
 
 
+class ExplainedStep(TypedDict):
+    """A choice that was made beforehand: by --use, a rule, or an entry of wisdom."""
+
+    source: str  # use, rule, wisdom
+    name: str  # rule 2 of rules.json
+    path: str
+    line: int
+    collective: str
+    use: str
+    obstacle: str  # why it does not decide; empty if it does
+
+
+class Explained(TypedDict):
+    algorithm: str
+    reason: str  # as the table of convene run has it
+    bytes: int  # of a block, as rules and wisdom see it
+    has_bytes: bool  # all ranks know the bytes of such a call
+    ranks_per_node: int
+    steps: list[ExplainedStep]  # in the order of precedence
+    refusals: list[str]
+
+
 class Place(TypedDict):
     """Where evidence was gathered: it counts where all of it is the same."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene rules: rules files of MPI libraries."""
+"""convene rules: rules files of MPI libraries, and explanations of Convene's own choices."""
 
 import shlex
 from dataclasses import asdict
@@ -10,14 +10,17 @@ import typer
 
 from convene._core import RequestError
 from convene.base import console, jsons
+from convene.cli.commands import rules_explain
 from convene.cli.options import Json, check_output, check_word, choices, complete
 from convene.rules import checking, exporting
 from convene.rules.findings import Report
 from convene.tune import wisdom_files
 
-GROUP_HELP = """Checks and writes rules files of MPIs, for runs without Convene.
+GROUP_HELP = """Explains Convene's choices; checks and writes rules files of MPIs, for runs without Convene.
 
 [bold]Examples[/bold]
+
+  convene rules explain allgather -p 6 --bytes 4KiB --rules rules.json
 
   convene rules check tuned.conf
 
@@ -163,6 +166,9 @@ def export(
         say(f"not exported: {each.what}: {each.reason}")
     for note in done.notes:
         say(f"note: {note}")
+
+
+group.command("explain", help=rules_explain.HELP)(rules_explain.explain)
 
 
 def register(app: typer.Typer) -> None:
