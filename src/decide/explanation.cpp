@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "decide/mismatch_text.hpp"
 
 namespace convene::decide {
 
@@ -80,13 +81,16 @@ void add_uses(Steps& steps, const std::vector<Use>& uses, Collective collective,
   }
 }
 
-void add_rules(Steps& steps, const std::vector<Rule>& rules, const Trace& trace, const std::string& path) {
+void add_rules(Steps& steps, const std::vector<Rule>& rules, const Trace& trace, const Question& question) {
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    Step step = step_of(rules[i], path);
-    if (i < trace.rules.size())
-      steps.add(std::move(step), trace.rules[i].obstacle, trace.rules[i].obstacle.empty());
-    else
+    Step step = step_of(rules[i], question.rules_path);
+    if (i >= trace.rules.size()) {
       steps.add_unreached(std::move(step));
+    } else {
+      const auto& [index, matches, obstacle] = trace.rules[i];
+      const std::string why = matches ? obstacle : mismatch_text(rules[i], question.context);
+      steps.add(std::move(step), why, why.empty());
+    }
   }
 }
 
@@ -95,10 +99,12 @@ void add_wisdom(Steps& steps, const Wisdom& wisdom, const Trace& trace, const Qu
   for (std::size_t i = 0; i < wisdom.entries().size(); ++i) {
     const WisdomEntry& entry = wisdom.entries()[i];
     Step step = step_of(entry, question.wisdom_files);
-    if (i < trace.wisdom.size())
-      steps.add(std::move(step), trace.wisdom[i].obstacle, entry.covers(question.context));
-    else
+    if (i >= trace.wisdom.size()) {
       steps.add_unreached(std::move(step));
+    } else {
+      const auto& [index, matches, obstacle] = trace.wisdom[i];
+      steps.add(std::move(step), matches ? obstacle : mismatch_text(entry, question.context), matches);
+    }
   }
 }
 
@@ -119,7 +125,7 @@ Explanation explain(const Question& question) {
   result.refusals = std::move(found.refusals);
   Steps steps(question.context);
   add_uses(steps, uses, question.context.collective, result.choice);
-  add_rules(steps, rules, trace, path);
+  add_rules(steps, rules, trace, question);
   add_wisdom(steps, *wisdom, trace, question);
   for (const WisdomEntry& entry : others) {
     Step step = step_of(entry, question.wisdom_files);

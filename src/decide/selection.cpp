@@ -192,11 +192,11 @@ Choice Selection::choose_by_rules(const CallContext& context, Trace* trace) cons
   std::string skipped;
   bool wants_nodes = false;
   for (const Rule& rule : rules_) {
-    const auto note = [&](const std::string& obstacle) {
-      if (trace) trace->rules.push_back({static_cast<std::size_t>(&rule - rules_.data()), obstacle});
+    const auto note = [&](bool matches, const std::string& obstacle) {
+      if (trace) trace->rules.push_back({static_cast<std::size_t>(&rule - rules_.data()), matches, obstacle});
     };
     if (!rule.fits(context)) {
-      if (trace) note(mismatch_text(rule, context));
+      note(false, "");
       wants_nodes = wants_nodes || rule.may_fit_later(context);
       continue;
     }
@@ -205,7 +205,7 @@ Choice Selection::choose_by_rules(const CallContext& context, Trace* trace) cons
     if (unmet.empty() && needs_unknown_nodes(rule.use, context))
       unmet = "needs the mapping of ranks to nodes";
     if (unmet.empty()) unmet = unmet_shared_memory(rule.use, context);
-    note(unmet);
+    note(true, unmet);
     if (unmet.empty())
       return {.spec = rule.use,
               .reason = Reason::rule,

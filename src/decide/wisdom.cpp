@@ -163,12 +163,13 @@ const WisdomEntry* Wisdom::find(const CallContext& context, Trace* trace) const 
   for (const WisdomEntry& entry : entries_) {
     const bool covers = entry.covers(context), is_enough = entry.upper <= most;
     if (trace)
-      trace->wisdom.push_back({static_cast<std::size_t>(&entry - entries_.data()),
-                               !covers                ? mismatch_text(entry, context)
-                               : !context.is_blocking ? "holds for blocking calls only"
-                               : !holds               ? "changes the rounding, which --reproducible excludes"
-                               : !is_enough           ? limit_text(entry, most)
-                                                      : ""});
+      trace->wisdom.push_back({.index = static_cast<std::size_t>(&entry - entries_.data()),
+                               .matches = covers,
+                               .obstacle = !covers                ? ""
+                                           : !context.is_blocking ? "holds for blocking calls only"
+                                           : !holds ? "changes the rounding, which --reproducible excludes"
+                                           : !is_enough ? limit_text(entry, most)
+                                                        : ""});
     if (covers && holds) return is_enough ? &entry : nullptr;
   }
   return nullptr;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene rules explain: what decides a call, and why the other rules and entries of wisdom do not."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,10 @@ from convene.base import console, parsing
 from convene.base.core_types import Explained
 from convene.base.text import bytes_text
 from convene.catalogue.collectives import check_collective
-from convene.cli import completion
+from convene.cli import completion, explaining
+from convene.cli.explaining import AskedCall, Sources
+from convene.cli.groups import grouped
 from convene.cli.options import Collective, Json
-from convene.rules import explaining
-from convene.rules.explaining import AskedCall, Sources
 
 HELP = """Explains which rule, entry of wisdom or default decides a call, and why each other one does not.
 
@@ -71,14 +72,10 @@ def show(call: AskedCall, explained: Explained) -> None:
         console.say(note)
 
 
-def explain(
-    name: Collective,
-    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of ranks.")],
-    size: Annotated[
-        str | None,
-        typer.Option("--bytes", metavar="N", help="Bytes of one block, or of the vector, as in rules: 4KiB."),
-    ] = None,
-    nodes: Annotated[str, typer.Option(metavar="K", help="Number of nodes.")] = "1",
+@dataclass(frozen=True)
+class Settings:
+    """What decides."""
+
     use: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,18 +83,24 @@ def explain(
             help="Forced algorithms.",
             autocompletion=completion.complete_use,
         ),
-    ] = None,
-    rules: Annotated[Path | None, typer.Option(metavar="FILE", help="Rules file of Convene.")] = None,
+    ] = None
+    rules: Annotated[Path | None, typer.Option(metavar="FILE", help="Rules file of Convene.")] = None
     wisdom: Annotated[
         str | None,
         typer.Option(metavar="FILE|none", help="Wisdom. Default: the files that the library reads."),
-    ] = None,
+    ] = None
     mpi: Annotated[
         str | None,
         typer.Option(
             "--mpi", metavar="NAME", help="MPI of wisdom, as in 'Open MPI 4.1.4'. Default: that of mpirun."
         ),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of the call, and its operator."""
+
     order_dependent: Annotated[
         bool,
         typer.Option(
@@ -105,50 +108,69 @@ def explain(
             help="The order of operands changes the result: floating-point sums and products, operators of "
             "the program.",
         ),
-    ] = False,
+    ] = False
     non_commutative: Annotated[
         bool, typer.Option("--non-commutative", help="The operator does not commute.")
-    ] = False,
-    nonblocking: Annotated[
-        bool, typer.Option("--nonblocking", help="A non-blocking or persistent call.")
-    ] = False,
+    ] = False
+    nonblocking: Annotated[bool, typer.Option("--nonblocking", help="A non-blocking or persistent call.")] = (
+        False
+    )
     reproducible: Annotated[
         bool, typer.Option("--reproducible", help="As with convene run --reproducible.")
-    ] = False,
+    ] = False
+
+    def check(self, collective: str) -> None:
+        given = (("--order-dependent", self.order_dependent), ("--non-commutative", self.non_commutative))
+        for option, is_given in given:
+            if is_given and not _core.is_reduction(collective):
+                raise RequestError(f"{collective} has no operator; leave out {option}")
+
+
+def as_json(call: AskedCall, explained: Explained, mpi: str) -> dict[str, object]:
+    steps = [{**step, "decides": not step["obstacle"]} for step in explained["steps"]]
+    return {
+        "collective": call.collective,
+        "procs": call.procs,
+        "nodes": call.nodes,
+        "ranks_per_node": explained["ranks_per_node"],
+        "bytes": explained["bytes"],
+        "mpi": mpi,
+        "algorithm": explained["algorithm"],
+        "reason": explained["reason"],
+        "steps": steps,
+        "messages": explained["refusals"],
+    }
+
+
+@grouped
+def explain(
+    name: Collective,
+    procs: Annotated[str, typer.Option("-p", "--procs", metavar="P", help="Number of ranks.")],
+    settings: Settings,
+    form: Form,
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", metavar="N", help="Bytes of one block, or of the vector, as in rules: 4KiB."),
+    ] = None,
+    nodes: Annotated[str, typer.Option(metavar="K", help="Number of nodes.")] = "1",
     json: Json = False,
 ) -> None:
     collective = check_collective(name)
     number = parsing.parse_number(procs, "--procs", 1, parsing.MOST_PROCS)
-    for option, given in (("--order-dependent", order_dependent), ("--non-commutative", non_commutative)):
-        if given and not _core.is_reduction(collective):
-            raise RequestError(f"{collective} has no operator; leave out {option}")
+    form.check(collective)
     call = AskedCall(
         collective=collective,
         procs=number,
         nodes=parsing.parse_number(nodes, "--nodes", 1, number),
         bytes=None if size is None else _core.size(size),
-        commutative=not non_commutative,
-        order_matters=order_dependent,
-        blocking=not nonblocking,
-        reproducible=reproducible,
+        commutative=not form.non_commutative,
+        order_matters=form.order_dependent,
+        blocking=not form.nonblocking,
+        reproducible=form.reproducible,
     )
-    explained, asked_mpi = explaining.explain(call, Sources(use or [], rules, wisdom, mpi))
-    if not json:
+    sources = Sources(settings.use or [], settings.rules, settings.wisdom, settings.mpi)
+    explained, mpi = explaining.explain(call, sources)
+    if json:
+        console.print_json(as_json(call, explained, mpi))
+    else:
         show(call, explained)
-        return
-    steps = [{**step, "decides": not step["obstacle"]} for step in explained["steps"]]
-    console.print_json(
-        {
-            "collective": call.collective,
-            "procs": call.procs,
-            "nodes": call.nodes,
-            "mpi": asked_mpi,
-            **{
-                key: value
-                for key, value in explained.items()
-                if key not in ("steps", "refusals", "has_bytes")
-            },
-            "steps": steps,
-            "messages": explained["refusals"],
-        }
-    )

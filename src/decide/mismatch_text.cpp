@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "decide/mismatch.hpp"
+#include "decide/mismatch_text.hpp"
 
 #include <string_view>
 
 #include "base/sizes.hpp"
-#include "decide/rules.hpp"
-#include "decide/wisdom.hpp"
 
 namespace convene::decide {
 
