@@ -31,6 +31,7 @@ from convene.mpi import settings
 
 from benchmarks import common
 from benchmarks.common import baseline, ratios
+from benchmarks.common.observations import Observations
 
 # By name: launcher and library.
 STACKS = {
@@ -56,7 +57,6 @@ COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast", "barrier")
 
 START = 0.5  # seconds that a run takes beside its cells, about
 SAME_STATE = 1.25  # the time of a cache line, in runs that are compared
-MOST_UNDECIDED, LEAST_DETECTED = 0.1, 0.95
 MOST_MEAN = 1.01
 NEW, OLD, CONTROL = "new", "old", "control"
 
@@ -67,6 +67,10 @@ class Session:
 
     stack: str
     choice: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.stack} {self.choice}"
 
     @property
     def cells(self) -> list[str]:
@@ -100,26 +104,6 @@ def run_once(session: Session, library: Path, options: argparse.Namespace) -> di
     return observation
 
 
-class Observations:
-    """All runs so far, in a file: a later run with the same options and libraries continues it."""
-
-    def __init__(self, path: Path, key: str) -> None:
-        self.path = path
-        kept = json.loads(path.read_text()) if path.is_file() else {}
-        same = kept.get("key") == key
-        self.data: dict[str, Any] = kept if same else {"key": key, "runs": {}}
-
-    def runs(self, session: Session) -> list[dict[str, Any]]:
-        own: list[dict[str, Any]] = self.data["runs"].setdefault(f"{session.stack} {session.choice}", [])
-        return own
-
-    def write(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = self.path.with_suffix(".part")
-        part.write_text(json.dumps(self.data))
-        part.rename(self.path)
-
-
 def measure(
     sessions: list[Session],
     libraries: dict[str, dict[str, Path]],
@@ -127,11 +111,11 @@ def measure(
     options: argparse.Namespace,
 ) -> None:
     """Repetition after repetition, until there are enough or time is up."""
-    order = random.Random(options.seed + sum(len(kept.runs(each)) for each in sessions))
+    order = random.Random(options.seed + sum(len(kept.runs(each.name)) for each in sessions))
     end = time.monotonic() + 60 * options.minutes
-    while left := [each for each in sessions if len(kept.runs(each)) < options.repetitions]:
-        fewest = min(len(kept.runs(each)) for each in left)
-        now = [each for each in left if len(kept.runs(each)) == fewest]
+    while left := [each for each in sessions if len(kept.runs(each.name)) < options.repetitions]:
+        fewest = min(len(kept.runs(each.name)) for each in left)
+        now = [each for each in left if len(kept.runs(each.name)) == fewest]
         for session in order.sample(now, len(now)):
             if time.monotonic() > end:
                 print(f"stopped after {options.minutes:g} minutes; the same command resumes", file=sys.stderr)
@@ -141,7 +125,7 @@ def measure(
                 kind: run_once(session, libraries[NEW if kind == NEW else OLD][stack], options)
                 for kind in order.sample([NEW, OLD, CONTROL], 3)
             }
-            kept.runs(session).append(observed)
+            kept.runs(session.name).append(observed)
             kept.write()
         print(f"repetition {fewest + 1} of {options.repetitions}", file=sys.stderr)
 
@@ -156,7 +140,7 @@ def cells_of(sessions: list[Session], kept: Observations) -> tuple[list[ratios.C
     cells: list[ratios.Cell] = []
     dropped = 0
     for session in sessions:
-        runs = kept.runs(session)
+        runs = kept.runs(session.name)
         same = [each for each in runs if is_one_state(each)]
         dropped += len(runs) - len(same)
         if len(same) < 5:  # too few for an interval
@@ -196,9 +180,9 @@ def verdicts(results: dict[str, Any], limit: float) -> list[tuple[str, bool]]:
     mean, detected = results["mean"]["ratio"], results["planted_detected"]
     return [
         (f"cells above {limit:g}: {len(results['failing'])} of {number}", not results["failing"]),
-        (f"undecided cells: {undecided} of {number}", undecided <= MOST_UNDECIDED * number),
+        (f"undecided cells: {undecided} of {number}", undecided <= ratios.MOST_UNDECIDED * number),
         (f"geometric mean: {mean:.3f} (goal {MOST_MEAN})", mean <= MOST_MEAN),
-        (f"planted slowdowns of 5 % noticed: {detected:.1%}", detected >= LEAST_DETECTED),
+        (f"planted slowdowns of 5 % noticed: {detected:.1%}", detected >= ratios.LEAST_DETECTED),
     ]
 
 

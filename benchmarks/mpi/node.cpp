@@ -9,19 +9,16 @@
 // root of each call), `barriers` (a native barrier before each call, which is not timed). Prints JSON: for
 // each size and method, by repetition, seconds of a call for each call table (the maximum over the ranks),
 // and the one-way time of a cache line between the first two ranks before that repetition.
-#include <fcntl.h>
 #include <mpi.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "line_time.hpp"
 #include "series.hpp"
 
 namespace {
@@ -43,56 +40,6 @@ CallTable tables[] = {
     {"program", MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce},
 };
 constexpr const char* methods[] = {"fixed", "rotating", "barriers"};
-
-/// A flag that the first two ranks pass to each other, in memory that they share.
-class LineTime {
- public:
-  LineTime() {
-    char name[64] = {};
-    std::snprintf(name, sizeof name, "/convene-line-%d", static_cast<int>(getpid()));
-    PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (rank == 0) open(name, O_CREAT | O_EXCL);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    if (rank != 0) open(name, 0);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) shm_unlink(name);
-  }
-  LineTime(const LineTime&) = delete;
-  LineTime& operator=(const LineTime&) = delete;
-
-  /// Seconds of one way.
-  double measure() {
-    constexpr unsigned passes = 400;
-    PMPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    for (unsigned i = 0; rank < 2 && procs > 1 && i < passes; ++i, ++passed_) {
-      if (static_cast<int>(i % 2) == rank) {
-        flag_->store(passed_ + 1, std::memory_order_release);
-        continue;
-      }
-      while (static_cast<int>(flag_->load(std::memory_order_acquire) - passed_) < 1) {
-      }
-    }
-    return slowest((MPI_Wtime() - begin) / passes);
-  }
-
- private:
-  void open(const char* name, int flags) {
-    const int file = shm_open(name, O_RDWR | flags, 0600);
-    void* const memory = file >= 0 && ftruncate(file, 64) == 0
-                             ? mmap(nullptr, 64, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
-                             : MAP_FAILED;
-    if (memory == MAP_FAILED) {
-      std::perror("node: shared memory");
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    close(file);
-    flag_ = static_cast<std::atomic<unsigned>*>(memory);
-  }
-
-  std::atomic<unsigned>* flag_ = nullptr;
-  unsigned passed_ = 0;
-};
 
 struct Case {
   std::string collective;
