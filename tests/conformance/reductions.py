@@ -6,10 +6,12 @@ then random calls, with user-defined operators and derived types. By default on 
 hour of random calls in all."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 
 from convene import _core
+from convene.base.core_types import Algorithm
 
 from tests.conformance.random_calls import PROCS, STACKS, program_of
 from tests.conformance.stacks import Stack, all_stacks
@@ -18,22 +20,33 @@ REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "
 GRID, RANDOM = "reduction_grid", "random_reductions"
 
 
-def specs(program: str, nodes: str = "") -> str:
-    """All algorithms with the parameters that checks try, a line each; for random calls also their needs.
-    `nodes`: only those that can run on ranks that are there."""
+def communicators(procs: int, nodes: str) -> list[str]:
+    """The nodes of the ranks of each communicator that random calls use: all, halves, a single rank."""
+    whole = nodes.split(",") if nodes else ["0"] * procs
+    return [",".join(part) for part in (whole, whole[::2], whole[1::2], whole[:1]) if part]
+
+
+def needs(algorithm: Algorithm, spec: str) -> str:
+    """What random calls must know: " commutative", of the operator, and " blocking", of the call."""
+    keeps_order = not algorithm["commutative_only"] and not algorithm["parts"]
+    sharing = {each["name"] for of in REDUCTIONS for each in _core.algorithms(of) if each["shares_memory"]}
+    is_shared = bool(sharing & set(re.findall(r"\w+", spec)))
+    return ("" if keeps_order else " commutative") + (" blocking" if is_shared else "")
+
+
+def specs(program: str, procs: int, nodes: str = "") -> str:
+    """All algorithms that can run on the communicators of a program, with the parameters that checks try, a
+    line each; for random calls also their needs. `nodes`: of the ranks (all on one)."""
+    placements = communicators(procs, nodes)
     lines = []
     for collective in REDUCTIONS:
         for algorithm in _core.algorithms(collective):
-            name = algorithm["name"]
-            keeps_order = not algorithm["commutative_only"] and not algorithm["parts"]
-            needs = "" if keeps_order or program != RANDOM else " commutative"
-            spec = ["native"] if algorithm["native"] else _core.samples(collective, name)
-            # Communicators of one rank have one leader.
-            able = [each for each in spec if "leaders" not in each]
-            if nodes:
-                procs = nodes.count(",") + 1
-                able = [each for each in able if not _core.unmet(collective, each, procs, "", nodes)]
-            lines += [f"{collective} {each}{needs}" for each in able]
+            spec = ["native"] if algorithm["native"] else _core.samples(collective, algorithm["name"])
+            lines += [
+                f"{collective} {each}" + (needs(algorithm, each) if program == RANDOM else "")
+                for each in spec
+                if not any(_core.unmet(collective, each, on.count(",") + 1, "", on) for on in placements)
+            ]
     return "\n".join(lines)
 
 
@@ -49,7 +62,7 @@ def problem_of(
     done = stack.run(
         procs,
         [program_of(stack, program), *options],
-        {"CONVENE_TEST_SPECS": specs(program, nodes)} | ({"CONVENE_MAPPING": nodes} if nodes else {}),
+        {"CONVENE_TEST_SPECS": specs(program, procs, nodes)} | ({"CONVENE_MAPPING": nodes} if nodes else {}),
         preload=False,
         timeout=timeout,
     )

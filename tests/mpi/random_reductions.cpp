@@ -7,9 +7,9 @@
 // Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived
 // ones with gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at
 // once are drawn from the seed. The algorithms are listed in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC"
-// each, with "commutative" as a third word if the operator must commute. With --interposed the program calls
-// MPI_… instead of convene_…, so it needs the drop-in library, with the algorithms of CONVENE_USE; operators
-// then all commute, except with --ordered.
+// each; then "commutative" if the operator must commute, and "blocking" if non-blocking calls cannot use it.
+// With --interposed the program calls MPI_… instead of convene_…, so it needs the drop-in library, with the
+// algorithms of CONVENE_USE; operators then all commute, except with --ordered.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ constexpr const char* reductions[] = {"reduce", "allreduce", "reduce_scatter", "
 
 struct Spec {
   std::string text;
-  bool commutative_only;
+  bool commutative_only = false, blocking_only = false;
 };
 
 struct Drawn {
@@ -56,10 +56,14 @@ class Test {
     std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line);
-      std::string collective, spec, needs;
-      words >> collective >> spec >> needs;
-      specs_[collective].push_back({spec, needs == "commutative"});
+      std::string collective;
+      Spec spec;
+      words >> collective >> spec.text;
+      for (std::string need; words >> need;)
+        (need == "commutative" ? spec.commutative_only : spec.blocking_only) = true;
+      specs_[collective].push_back(spec);
     }
+    for (const Comm& comm : comms_) settle(comm.handle);
   }
 
   int run_all() {
@@ -80,6 +84,21 @@ class Test {
   }
 
  private:
+  /// Makes a communicator's non-blocking calls those of Convene: they are native until a blocking call has
+  /// determined the nodes and created the internal communicator. Native ones are not under test: Open MPI
+  /// 4.1's MPI_Ireduce frees an address that it did not allocate, if a type's lower bound is negative.
+  void settle(MPI_Comm comm) {
+    int one = 1, sum = 0;
+    if (!interposed_) use(comm, "allreduce=hier");
+    (interposed_ ? MPI_Allreduce : convene_allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  }
+
+  static void use(MPI_Comm comm, const std::string& uses) {
+    if (convene_use(comm, uses.c_str()) == MPI_SUCCESS) return;
+    std::fprintf(stderr, "%s: %s\n", uses.c_str(), convene_error());
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+
   /// Some calls at once, or one alone.
   int run_batch(int batch) {
     Random shared(seed_ * 1000003 + static_cast<std::uint64_t>(batch));
@@ -115,10 +134,12 @@ class Test {
     ReductionCall& call = drawn.call;
     call.collective = only_.empty() ? one_of(reductions, shared) : only_;
     const auto& specs = specs_[call.collective];
-    const Spec native{"native", false};
+    const Spec native{"native"};
     const Spec* spec = specs.empty() ? &native : &one_of(specs, shared);
-    // Native non-blocking calls are not under test.
-    if (outstanding && spec->text == "native" && specs.size() > 1) spec = &specs[1];
+    // Native non-blocking calls are not under test. (Those that share memory are native, too.)
+    if (outstanding && (spec->text == "native" || spec->blocking_only))
+      for (const Spec& each : specs)
+        if (each.text != "native" && !each.blocking_only) spec = &each;
     drawn.spec = spec->text;
     const Comm& comm = one_of(comms_, shared);
     call.comm = comm.handle;
@@ -157,11 +178,7 @@ class Test {
   }
 
   int run_by_convene(Drawn& drawn, MPI_Request* request) {
-    const std::string uses = drawn.call.collective + "=" + drawn.spec;
-    if (!interposed_ && convene_use(drawn.call.comm, uses.c_str()) != MPI_SUCCESS) {
-      std::fprintf(stderr, "%s: %s\n", uses.c_str(), convene_error());
-      MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    if (!interposed_) use(drawn.call.comm, drawn.call.collective + "=" + drawn.spec);
     if (request && drawn.call.kind->op.function) return start_and_free(drawn.call, request);
     return drawn.call.run(0, interposed_, request);
   }
