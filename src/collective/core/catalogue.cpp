@@ -14,6 +14,10 @@
   X(allgather_gather_bcast)                 \
   X(allgather_segmented_ring)               \
   X(allgather_sparbit)                      \
+  X(allgather_swing)                        \
+  X(allgather_bine)                         \
+  X(allgather_circulant)                    \
+  X(allgather_aggregated_trees)             \
   X(allgather_bdr)                          \
   X(allgather_bslb)                         \
   X(allgather_list_scheduled)               \
@@ -23,6 +27,7 @@
   X(gather_linear)                          \
   X(gather_linear_sync)                     \
   X(gather_binomial)                        \
+  X(gather_bine)                            \
   X(gather_nway_binomial)                   \
   X(gather_loggp_optimal)                   \
   X(gather_sls)                             \
@@ -34,6 +39,7 @@
   X(scatter_linear)                         \
   X(scatter_linear_sync)                    \
   X(scatter_binomial)                       \
+  X(scatter_bine)                           \
   X(scatter_nway_binomial)                  \
   X(scatter_loggp_optimal)                  \
   X(scatter_sln)                            \
@@ -44,6 +50,7 @@
   X(scatter_remap)                          \
   X(bcast_linear)                           \
   X(bcast_binomial)                         \
+  X(bcast_bine)                             \
   X(bcast_knomial)                          \
   X(bcast_chain)                            \
   X(bcast_binary)                           \
@@ -70,6 +77,7 @@
   X(barrier_remap)                          \
   X(reduce_linear)                          \
   X(reduce_binomial)                        \
+  X(reduce_bine)                            \
   X(reduce_binary)                          \
   X(reduce_in_order_binary)                 \
   X(reduce_two_tree)                        \
@@ -87,6 +95,9 @@
   X(allreduce_rabenseifner)                 \
   X(allreduce_ring)                         \
   X(allreduce_segmented_ring)               \
+  X(allreduce_swing)                        \
+  X(allreduce_bine)                         \
+  X(allreduce_circulant)                    \
   X(allreduce_reduce_bcast)                 \
   X(allreduce_slt)                          \
   X(allreduce_prr)                          \
@@ -98,6 +109,10 @@
   X(reduce_scatter_pairwise)                \
   X(reduce_scatter_ring)                    \
   X(reduce_scatter_butterfly)               \
+  X(reduce_scatter_swing)                   \
+  X(reduce_scatter_bine)                    \
+  X(reduce_scatter_circulant)               \
+  X(reduce_scatter_aggregated_trees)        \
   X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
   X(scan_binomial)                          \
