@@ -14,11 +14,11 @@ namespace {
 using Source = Explanation::Source;
 using Step = Explanation::Step;
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Step step_of(const Rule& rule, const std::string& path) {
   return {.source = Source::rule,
-          .name = "rule " + std::to_string(rule.number) + " of " + file_name(path),
+          .name = "rule " + std::to_string(rule.number) + " of " + base_name(path),
           .path = path,
           .line = rule.line,
           .collective = rule.collective,
@@ -29,7 +29,7 @@ Step step_of(const Rule& rule, const std::string& path) {
 Step step_of(const WisdomEntry& entry, const std::vector<WisdomFile>& files) {
   const std::string& path = files[entry.file].path;
   return {.source = Source::wisdom,
-          .name = "entry " + std::to_string(entry.number) + " of " + file_name(path),
+          .name = "entry " + std::to_string(entry.number) + " of " + base_name(path),
           .path = path,
           .line = entry.line,
           .collective = entry.collective,
@@ -117,7 +117,7 @@ Explanation explain(const Question& question) {
   std::vector<WisdomEntry> others;
   FoundWisdom found = read_wisdom(question.wisdom_files, question.here, &others);
   const auto wisdom = std::make_shared<const Wisdom>(std::move(found.wisdom));
-  const Selection selection = Selection(uses, rules, file_name(path)).with(wisdom);
+  const Selection selection = Selection(uses, rules, base_name(path)).with(wisdom);
 
   Trace trace;
   Explanation result;
