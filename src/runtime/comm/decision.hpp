@@ -9,7 +9,6 @@
 #include "collective/core/collective.hpp"
 #include "decide/reason.hpp"
 #include "execute/executor.hpp"
-#include "mpi/operator.hpp"
 #include "runtime/call/arguments.hpp"
 #include "runtime/call/schedule_cache.hpp"
 #include "runtime/stats/profile.hpp"
@@ -53,24 +52,6 @@ struct Decision {
            (!depends_on_form || signature.is_blocking == call.is_blocking) &&
            (any_size || signature.total_bytes == call.total_bytes);
   }
-};
-
-class Lesson;
-
-/// Fast path: the last call, if the next one may be the same with other buffers. Then nothing is decided or
-/// bound again. Only calls with named types, predefined operators and equal blocks are kept.
-struct FastPath {
-  std::shared_ptr<Decision> decision;  ///< null: there is none
-  CallKey key;
-  CallStats* record = nullptr;
-  Lesson* lesson = nullptr;  ///< counts the calls, where something is learned
-  std::uint64_t block_bytes = 0;
-  bool is_native = false, has_only_empty_messages = false;
-  Binding binding;             ///< otherwise, of an algorithm of Convene's
-  ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
-
-  bool is_for(const CallKey& call) const { return decision && key == call; }
-  void forget() { decision = nullptr; }
 };
 
 }  // namespace convene::runtime

@@ -14,6 +14,7 @@
 #include "runtime/call/neighbors.hpp"
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/decision.hpp"
+#include "runtime/comm/fast_path.hpp"
 #include "runtime/comm/node_topology.hpp"
 #include "runtime/comm/shared_wisdom.hpp"
 #include "runtime/comm/tag_space.hpp"
@@ -52,7 +53,7 @@ class Decisions {
   FastPath& fast_path() { return fast_path_; }
 
   /// Bytes held by the table, and by the programs of its decisions.
-  std::size_t memory() const { return decisions_.size() * sizeof(Decision); }
+  std::size_t memory() const { return decisions_.size() * sizeof(Decision) + fast_path_.natives.memory(); }
   std::size_t program_memory() const;
 
  private:

@@ -46,6 +46,7 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
 /// Passes an error of the MPI to the program's error handler.
 void report_failure(int code, Communicator& communicator) {
   communicator.tags().note_error();
+  communicator.fast_path().forget();  // later calls may be refused
   pmpi.Comm_call_errhandler(communicator.comm(), code);
 }
 
@@ -89,7 +90,7 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   Decision& decision = *shared_decision;
   Arena& arena = communicator.arena();
   arena.reset();
-  communicator.fast_path().forget();  // its program may be bound anew, and this call may fail
+  communicator.fast_path().forget_last();  // its program may be bound anew, and this call may fail
   const std::uint32_t number = communicator.tags().next_collective();
   const MPI_Comm internal = communicator.tags().comm();
   int code = communicator.failure();
@@ -253,9 +254,11 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     watch->note(communicator, end);     // ranks count their calls equally, including one that failed on some
     return code;
   }
-  if (FastPath& repeat = communicator.fast_path(); repeat.decision == decision) {
+  if (FastPath& repeat = communicator.fast_path();
+      repeat.decision == decision && repeat.key == arguments.key) {
     repeat.record = &record;
     repeat.block_bytes = block;
+    if (repeat.is_native) repeat.natives.keep(repeat);
   }
   if (is_noted) lesson->note(start, end);
   return code;

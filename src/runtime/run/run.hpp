@@ -56,22 +56,18 @@ int rerun_program(const void* input, void* output, Communicator& communicator);
 /// throw.
 int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator& communicator);
 
-/// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI. (An inline
-/// template: every call of every program pays its overhead.)
-template <class Function>
-[[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
-                                        const Function& native) {
-  const FastPath& last = communicator.fast_path();
-  // A profiling tool behind Convene may call collectives here meanwhile: `last` is another one then.
-  CallStats& record = *last.record;
-  const std::uint64_t bytes = last.block_bytes;
+/// Runs and counts a repeated call. `call()` runs it, and returns its code. (An inline template: every call
+/// of every program pays its overhead.)
+template <class Call>
+[[gnu::always_inline]] inline int count_repeated(const RepeatedCall& repeated, Communicator& communicator,
+                                                 const Call& call) {
+  // A profiling tool behind Convene may call collectives here meanwhile: `repeated` is another one then.
+  CallStats& record = *repeated.record;
+  const std::uint64_t bytes = repeated.block_bytes;
   communicator.stats().note_last(record, bytes);
   ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
-  Lesson* const lesson = last.lesson;
+  Lesson* const lesson = repeated.lesson;
   const bool is_noted = lesson && lesson->needs_attention();
-  const auto call = [&] {
-    return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
-  };
   if (!record.is_due() && !watch && !is_noted) {
     record.count(bytes);
     return call();
@@ -81,6 +77,22 @@ template <class Function>
   record.add(ticks() - start, bytes);
   if (watch) watch->leave(ticks());
   return is_noted ? note_call(*lesson, start, code, communicator) : code;
+}
+
+/// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI.
+template <class Function>
+[[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
+                                        const Function& native) {
+  const FastPath& last = communicator.fast_path();
+  return count_repeated(last, communicator, [&] {
+    return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
+  });
+}
+
+/// A native call that repeats one before the last; null if it does not. `communicator` may be null.
+inline const RepeatedCall* repeated_native(const CallKey& key, Communicator* communicator, const Form& form) {
+  if (!communicator || !form.is_blocking() || !progress::may_block()) return nullptr;
+  return communicator->fast_path().natives.find(key);
 }
 
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.

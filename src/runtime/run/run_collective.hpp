@@ -30,11 +30,15 @@ int run_any(const CallKey& key, MPI_Comm comm, const Form& form, const Complete&
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// The same behind the exception barrier. (Not inline, and all arguments by value: on the fast path none of
-/// it is in memory. The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
+/// The same behind the exception barrier, if it repeats no native call. (Not inline, and all arguments by
+/// value: on the fast path none of it is in memory. The fast path itself has no barrier: rerun_program() and
+/// rerun_barrier() have one each.)
 template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(CallKey key, MPI_Comm comm, const Form& form, Complete complete,
                                   Function native) {
+  Communicator* const communicator = Communicator::of(comm);
+  if (const RepeatedCall* const repeated = repeated_native(key, communicator, form))
+    return count_repeated(*repeated, *communicator, [&] { return native(blocking); });
   try {
     return run_any(key, comm, form, complete, NativeCall(native));
   } catch (...) {
