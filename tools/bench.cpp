@@ -5,9 +5,8 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "arrival/pattern.hpp"
@@ -19,6 +18,7 @@
 #include "bench_footprint.hpp"
 #include "bench_measure.hpp"
 #include "bench_options.hpp"
+#include "result_output.hpp"
 
 namespace convene::bench {
 namespace {
@@ -90,27 +90,22 @@ json asked_for(const Options& options) {
 /// run that ends early loses nothing.
 class Output {
  public:
-  Output(const std::string& path, int rank) : is_open_(rank == 0), path_(path) {
-    if (is_open_ && !path.empty()) file_.open(path);
+  Output(const Options& options, int rank) : path_(options.output) {
+    if (rank == 0) output_.emplace(path_, options.returns);
   }
 
   /// Collective: if rank 0 cannot write, all ranks end.
   void write(const json& line) {
     int is_written = 1;
-    if (is_open_) {
-      std::ostream& out = path_.empty() ? std::cout : file_;
-      out << line.dump() << std::endl;
-      is_written = out.good();
-    }
+    if (output_) is_written = output_->write(line.dump() + '\n');
     MPI_Bcast(&is_written, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!is_written)
       throw RequestError((path_.empty() ? "the output" : "the file " + path_) + " cannot be written");
   }
 
  private:
-  bool is_open_;
   std::string path_;
-  std::ofstream file_;
+  std::optional<ResultOutput> output_;  // of rank 0
 };
 
 /// Reports progress: in sizes, with fractions.
@@ -122,7 +117,7 @@ void report_progress(double done, std::size_t all) {
 void measure(const Options& options, int procs, int rank) {
   check_request(options, procs);
   const std::vector<Pattern> patterns = make_patterns(options, procs);
-  Output output(options.output, rank);
+  Output output(options, rank);
   Forcing forcing(options.collective);
   Clock clock;
   json head = {{"format", 2},

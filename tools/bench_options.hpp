@@ -38,6 +38,7 @@ struct Options {
   std::string cache = "hot";
   std::uint64_t seed = 1;
   std::string output;
+  bool returns = false;
   bool footprint = false;
 
   bool shuffles() const { return order == "shuffled"; }
@@ -124,6 +125,8 @@ inline void declare_course(Options& options, CLI::App& app) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of the order and of random arrivals")->capture_default_str();
   app.add_option("-o,--output", options.output, "JSON output of rank 0, a line for each size");
+  app.add_flag("--return", options.returns,
+               "Print the output as lines if the file does not exist on rank 0's node");
   app.add_flag("--footprint", options.footprint, "Also measure the memory of a communicator");
 }
 

@@ -7,8 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,6 +16,7 @@
 #include "measure_operations.hpp"
 #include "measure_protocol.hpp"
 #include "measure_session.hpp"
+#include "result_output.hpp"
 
 namespace convene::measure {
 namespace {
@@ -34,6 +33,7 @@ struct Options {
   std::vector<std::size_t> collective_sizes;
   bool only_collectives = false;
   std::string output;
+  bool returns = false;
 };
 
 void declare(Options& options, CLI::App& app) {
@@ -60,6 +60,8 @@ void declare(Options& options, CLI::App& app) {
       ->delimiter(',');
   app.add_flag("--only-collectives", options.only_collectives, "Measure these algorithms only");
   app.add_option("-o,--output", options.output, "JSON output of rank 0");
+  app.add_flag("--return", options.returns,
+               "Print the output as lines if the file does not exist on rank 0's node");
 }
 
 std::vector<std::size_t> up_to(const std::vector<std::size_t>& sizes, std::size_t least,
@@ -306,14 +308,10 @@ json measure(const Options& options, int procs) {
   return result;
 }
 
-void write(const json& result, const std::string& path) {
-  if (path.empty()) {
-    std::cout << result.dump() << std::endl;
-    return;
-  }
-  std::ofstream file(path);
-  file << result.dump() << '\n';
-  if (!file.flush()) throw RequestError("the file " + path + " cannot be written");
+void write(const json& result, const Options& options) {
+  if (bench::ResultOutput(options.output, options.returns).write(result.dump() + '\n')) return;
+  throw RequestError((options.output.empty() ? "the output" : "the file " + options.output) +
+                     " cannot be written");
 }
 
 /// The same sentence on all ranks: one rank prints it.
@@ -329,7 +327,7 @@ int run(int argc, char** argv, int procs, int rank) {
   try {
     app.parse(argc, argv);
     const json result = measure(options, procs);
-    if (rank == 0) write(result, options.output);
+    if (rank == 0) write(result, options);
     return 0;
   } catch (const CLI::CallForHelp& help) {
     return rank == 0 ? app.exit(help) : 0;

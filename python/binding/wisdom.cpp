@@ -117,6 +117,8 @@ void add_wisdom(nb::module_& module) {
              "Checks the text of a wisdom file; returns the number of its entries.");
   module.def("wisdom_files", &paths, nb::arg("variable"),
              "The paths that the library reads for a value of CONVENE_WISDOM.");
+  module.def("wisdom_distrust", &distrust_of, nb::arg("path"),
+             "Why a wisdom file must not be used, as a clause; empty if it may be.");
   module.def("prior", &prior, nb::arg("collective"), nb::arg("node_of_rank"), nb::arg("block"),
              nb::arg("most"),
              "The algorithms that the library's model expects to be the fastest, best first.");

@@ -9,6 +9,6 @@
 extern "C" int convene_entry_Finalize() __asm__("MPI_Finalize") __attribute__((visibility("default")));
 extern "C" int convene_entry_Finalize() {
   static constinit convene::mpi::NextFunction<int (*)()> next("MPI_Finalize");
-  convene::runtime::process::stop_threads();
+  convene::runtime::process::before_finalize();
   return next.get(__builtin_return_address(0))();
 }

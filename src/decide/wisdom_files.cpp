@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "decide/wisdom_texts.hpp"
 
 namespace convene::decide {
 
@@ -60,38 +61,18 @@ std::string network() {
   return text;
 }
 
-void read(const std::vector<WisdomFile>& files, unsigned index, const MachineKey& here,
-          std::vector<WisdomEntry>& entries, std::vector<std::string>& refusals,
-          std::vector<WisdomEntry>* others) {
-  const WisdomFile& file = files[index];
-  const auto refuse = [&](const std::string& why) {
-    refusals.push_back("wisdom file " + file.path + " is ignored: it " + why);
-  };
+void read(const WisdomFile& file, unsigned index, WisdomReading& reading) {
   struct stat facts {};
   if (stat(file.path.c_str(), &facts) != 0) {
-    if (!file.is_optional || errno != ENOENT) refuse(std::string("cannot be read: ") + std::strerror(errno));
+    if (!file.is_optional || errno != ENOENT)
+      reading.refuse(file.path, std::string("cannot be read: ") + std::strerror(errno));
     return;
   }
-  if (const std::string why = distrust(facts); !why.empty()) return refuse(why);
+  if (const std::string why = distrust(facts); !why.empty()) return reading.refuse(file.path, why);
   try {
-    std::vector<WisdomEntry> all = parse_wisdom(read_whole_file(file.path, "wisdom file"), file.path);
-    std::size_t kept = 0;
-    for (WisdomEntry& each : all) {
-      each.file = index;
-      const bool is_of_here = each.is_of(here);
-      if (is_of_here) ++kept;
-      if (is_of_here && each.native_algorithm.empty())  // others need a setting of the MPI
-        entries.push_back(each);
-      else if (others)
-        others->push_back(each);
-    }
-    if (kept < all.size())
-      refusals.push_back(std::to_string(all.size() - kept) + " of " + std::to_string(all.size()) +
-                         " entries of " + file.path +
-                         " are ignored: they are for another MPI, processor or network than " + here.mpi +
-                         " on " + here.cpu);
+    reading.take(read_whole_file(file.path, "wisdom file"), file.path, index);
   } catch (const Error& error) {
-    refusals.push_back(std::string("wisdom is ignored: ") + error.what());
+    reading.note(std::string("wisdom is ignored: ") + error.what());
   }
 }
 
@@ -122,12 +103,9 @@ std::string distrust_of(const std::string& path) {
 
 FoundWisdom read_wisdom(const std::vector<WisdomFile>& files, const MachineKey& here,
                         std::vector<WisdomEntry>* others) {
-  std::vector<WisdomEntry> entries;
-  FoundWisdom found;
-  for (unsigned index = 0; index < files.size(); ++index)
-    read(files, index, here, entries, found.refusals, others);
-  found.wisdom = Wisdom(std::move(entries));
-  return found;
+  WisdomReading reading(here, others);
+  for (unsigned index = 0; index < files.size(); ++index) read(files[index], index, reading);
+  return {reading.wisdom(), reading.refusals()};
 }
 
 MachineKey this_machine(std::string_view mpi_library_version) {

@@ -3,8 +3,8 @@
 // the program requested. (That costs time in every call, so it is done only then. MPI allows a higher level
 // than the requested one.)
 //
-// All ranks then share wisdom, and make the internal communicator of MPI_COMM_WORLD (interpose/creation.cpp
-// explains why).
+// All ranks then agree on how results return, share wisdom, and make the internal communicator of
+// MPI_COMM_WORLD (interpose/creation.cpp explains why).
 //
 // The call goes to the next definition: a profiling tool behind Convene initialises itself there.
 #include "interpose/init.hpp"
@@ -15,6 +15,9 @@
 #include "runtime/call/caller.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/comm/shared_wisdom.hpp"
+#include "runtime/process/process.hpp"
+#include "runtime/results/result_files.hpp"
+#include "runtime/settings/settings.hpp"
 
 /// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
 bool convene::interpose::wants_threads() {
@@ -27,6 +30,8 @@ bool convene::interpose::wants_threads() {
 int convene::interpose::prepare_world(int code, const void* caller) {
   if (code == MPI_SUCCESS && is_active()) {
     recorder::note_caller(caller);
+    if (results::prepare({settings().profile_directory, settings().record_directory}))
+      process::at_end(process::EndStage::collect, results::collect);
     share_wisdom_in_world();  // first: it may choose algorithms of Convene's
     Communicator::prepare(MPI_COMM_WORLD);
   }

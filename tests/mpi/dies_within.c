@@ -4,12 +4,14 @@
  *   dies_within killed   the last rank is killed after a while
  *   dies_within exits    the last rank calls exit(3) without MPI_Finalize
  *   dies_within aborts   the last rank calls MPI_Abort
+ *   dies_within late     the last rank is killed while the others are in MPI_Finalize
  *
  * The other ranks continue with collectives: the launcher ends them. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -18,6 +20,12 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &procs);
   int own = rank;
   int* all = malloc(sizeof(int) * (size_t)procs);
+  if (strcmp(argv[1], "late") == 0) {
+    MPI_Allgather(&own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    if (rank < procs - 1) return MPI_Finalize();
+    sleep(2);
+    raise(SIGKILL);
+  }
   for (int i = 0;; ++i) {
     MPI_Request request;
     MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request);

@@ -13,12 +13,13 @@ from convene._core import RequestError
 from convene.mpi import launchers, settings
 from convene.mpi.launchers import Launcher
 from convene.mpi.settings import Setting
-from convene.run import folders, processes, profiles
+from convene.run import folders, processes, profiles, returns
 from convene.run.environment import Learning, Prepared, Settings, prepare
 from convene.run.profiles import Profiles
 from convene.trace import files, recordings
 from convene.trace.recordings import Recording
 
+NO_WISDOM = {"CONVENE_WISDOM": "none"}
 COUNT_OPTIONS = ("-n", "--n", "-np", "--np", "-c", "--ntasks")
 
 
@@ -57,12 +58,12 @@ class Program:
         launcher, options = self.launch()
         return Setting(launcher, options, stack, settings.program_of(stack), as_it_is=True)
 
-    def prepared(self, **given: str) -> Prepared:
+    def prepared(self, returned: dict[str, str], **given: str) -> Prepared:
         """With the library, and without choices from elsewhere."""
         chosen = Settings(wisdom="none", learn=Learning.NO, **given)  # type: ignore[arg-type]
         variables = chosen.variables()
         variables.pop("CONVENE_ARRIVALS", None)
-        return prepare(self.command, self.stack, variables)
+        return prepare(self.command, self.stack, {**variables, **returned})
 
     def record(self, output_to_stderr: bool) -> Recorded:
         """Runs the program once. Its output is the user's."""
@@ -71,10 +72,12 @@ class Program:
             tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as profile,
             tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as recorded,
         ):
-            ready = self.prepared(profile_directory=profile, recording=recorded)
-            status, seconds = timed(
-                ready.command, ready.environment, stdout=sys.stderr.fileno() if output_to_stderr else None
-            )
+            directories = Path(profile), Path(recorded)
+            with returns.returning(*directories, NO_WISDOM) as returned:
+                ready = self.prepared(returned, profile_directory=profile, recording=recorded)
+                status, seconds = timed(
+                    ready.command, ready.environment, stdout=sys.stderr.fileno() if output_to_stderr else None
+                )
             found = files.files_in(Path(recorded))
             return Recorded(
                 self.command,
@@ -94,8 +97,10 @@ class Program:
         """The same with rules; and what ran."""
         place = launchers.common_place(self.command[0])
         with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as profile:
-            ready = self.prepared(rules=str(rules), profile_directory=profile)
-            status, seconds = timed(ready.command, ready.environment, stdout=subprocess.DEVNULL)
+            variables = {**NO_WISDOM, "CONVENE_RULES": str(rules)}
+            with returns.returning(Path(profile), None, variables) as returned:
+                ready = self.prepared(returned, rules=str(rules), profile_directory=profile)
+                status, seconds = timed(ready.command, ready.environment, stdout=subprocess.DEVNULL)
             return status, seconds, profiles.read(Path(profile))
 
 

@@ -28,7 +28,8 @@ def measure(
         result = read_lines(output)
     if result is None:
         raise RunError(
-            f"the MPI program did not write {output}; start rank 0 on this machine, or share that directory"
+            f"the MPI program did not write {output}, and its launcher has not forwarded the result; start "
+            "rank 0 on this machine, or share that directory"
         )
     result["command"], result["variables"] = started.command, started.variables
     return result

@@ -62,6 +62,7 @@ def variables(cluster: Cluster) -> dict[str, str]:
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         "PRTE_MCA_prte_default_hostfile": openmpi,
         "PRTE_MCA_prte_if_include": "eth0",
+        "PRTE_MCA_rmaps_default_mapping_policy": "slot",  # `:oversubscribe` would fill the first node
         "PRTE_MCA_hwloc_default_binding_policy": "none",
         # MPICH and Intel MPI
         "HYDRA_LAUNCHER": "ssh",

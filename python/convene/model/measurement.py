@@ -95,6 +95,11 @@ def run(
     with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
         output = Path(folder) / "measure.json"
         started = processes.start(setting, request.procs, request.arguments(), output, on_progress)
+        if not output.stat().st_size:
+            raise processes.RunError(
+                f"the MPI program did not write {output}, and its launcher has not forwarded the result; "
+                "start rank 0 on this machine, or share that directory"
+            )
         result: Observed = json.loads(output.read_text(encoding="utf-8"))
     result["command"], result["variables"] = started.command, started.variables
     return result

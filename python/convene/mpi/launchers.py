@@ -37,6 +37,12 @@ OPTIONS_OF_SRUN = """
     --task-epilog --task-prolog --time-min --tres-per-task
 """
 
+# Where results return to, and the secret that admits them. Launchers of the MPICH family would show a value
+# on command lines, which all users can read; they pass on their environment anyway.
+RETURN_TO, RETURN_TOKEN = "CONVENE_RETURN_TO", "CONVENE_RETURN_TOKEN"
+RULES_TEXT = "CONVENE_RULES_TEXT"
+RETURN_VARIABLES = (RETURN_TO, RETURN_TOKEN, RULES_TEXT)
+
 VALUES_OF_SRUN = dict.fromkeys(OPTIONS_OF_SRUN.split(), 1)
 
 
@@ -155,7 +161,8 @@ def for_ranks(
     must be in the launcher's environment too."""
     preload = preload_value(library)
     if launcher.family not in ("Open MPI", SLURM):
-        given = [word for name, value in variables.items() for word in ("-genv", name, value)]
+        public = {name: value for name, value in variables.items() if name != RETURN_TOKEN}
+        given = [word for name, value in public.items() for word in ("-genv", name, value)]
         return [str(launcher.path), "-genv", "LD_PRELOAD", preload, *given, *arguments]
     # By name only: Open MPI splits values at some characters, and Slurm at commas.
     own = ["-x", f"LD_PRELOAD={preload}", *(word for name in variables for word in ("-x", name))]

@@ -2,6 +2,7 @@
 """Processes of MPI programs: start them, follow their progress, explain their failures."""
 
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from convene.mpi.settings import Setting
 
 # Prefixes of messages of the program and of the library in it.
 VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
-PROGRESS = "progress "
+PROGRESS, RESULT = "progress ", "result "  # lines of rank 0
 
 
 class RunError(Exception):
@@ -39,21 +40,32 @@ def start(
     output: Path,
     on_progress: Callable[[float, float], None] | None = None,
 ) -> Started:
-    """Runs the setting's program, which writes into `output`, to its end."""
+    """Runs the setting's program to its end. Rank 0 writes into `output`, or prints its result if its node
+    does not have that file."""
     variables = {
         **settings.mpi_variables(setting.launcher, procs, as_it_is=setting.as_it_is),
         **setting.variables,
     }
     library_path = {name: variables[name] for name in variables if name == "LD_LIBRARY_PATH"}
     command = settings.command_line(
-        setting, procs, [*arguments, "--output", str(output)], {**library_path, **setting.variables}
+        setting,
+        procs,
+        [*arguments, "--output", str(output), "--return"],
+        {**library_path, **setting.variables},
     )
-    run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None))
+    output.touch()
+    run(command, {**os.environ, **variables}, on_progress or (lambda done, of: None), output)
     return Started(command[: command.index("--output")], variables)
 
 
-def run(command: list[str], environment: dict[str, str], on_progress: Callable[[float, float], None]) -> None:
-    """Runs a command to its end. Raises RequestError or RunError with its error message."""
+def run(
+    command: list[str],
+    environment: dict[str, str],
+    on_progress: Callable[[float, float], None],
+    output: Path | None = None,
+) -> None:
+    """Runs a command to its end. Raises RequestError or RunError with its error message. Printed results go
+    to the output."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             process = subprocess.Popen(
@@ -69,7 +81,7 @@ def run(command: list[str], environment: dict[str, str], on_progress: Callable[[
         except OSError as error:
             raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
         with process:
-            follow(process, on_progress)
+            follow(process, on_progress, output)
         if process.returncode != 0:
             said.seek(0)
             explain(process.returncode, said.read())
@@ -82,14 +94,19 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
-def follow(process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None]) -> None:
-    """Reports the progress of a process until it ends."""
+def follow(
+    process: "subprocess.Popen[str]", on_progress: Callable[[float, float], None], output: Path | None
+) -> None:
+    """Reports the progress of a process, and keeps its printed results, until it ends."""
     assert process.stdout is not None
     try:
         for line in process.stdout:
             if line.startswith(PROGRESS):
                 done, total = line.removeprefix(PROGRESS).split()
                 on_progress(float(done), float(total))
+            elif output and line.startswith(RESULT):
+                with output.open("a", encoding="utf-8") as file:
+                    file.write(json.loads(line.removeprefix(RESULT)))
     except BaseException:
         process.terminate()
         raise

@@ -52,7 +52,8 @@ class Settings:
     def variables(self) -> dict[str, str]:
         """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
         found = {name: value for name, value in os.environ.items() if name.startswith("CONVENE_")}
-        found.pop(folders.FORMER_PROFILE_DIR, None)
+        for name in (folders.FORMER_PROFILE_DIR, *launchers.RETURN_VARIABLES):
+            found.pop(name, None)
         found |= {
             "CONVENE_USE": self.uses,
             "CONVENE_RULES": self.rules,

@@ -107,8 +107,8 @@ def remarks(run: Run) -> list[str]:
     elif profiles.missing:
         said.append(
             f"{profiles.missing} of {max(profiles.procs, profiles.ranks + profiles.missing)} ranks have "
-            "written no profile, or only a part of one: they failed, or run on a node that does not share "
-            "this file system; the table covers the others"
+            "written no profile, or only a part of one: they failed, or their node neither shares this "
+            "file system nor reaches this machine; the table covers the others"
         )
     elif not profiles.rows:
         said.append(f"the program made no calls that Convene intercepts ({known})")

@@ -150,7 +150,8 @@ def read(directory: Path) -> Recording:
     if recording.ranks < recording.procs:
         recording.messages.append(
             f"{recording.procs - recording.ranks} of {recording.procs} ranks wrote no recording: they "
-            "failed, made no collective calls, or run on a node that does not share this file system"
+            "failed, made no collective calls, or their node neither shares this file system nor reaches "
+            "this machine"
         )
     put_together(recording, groups, domains)
     return recording

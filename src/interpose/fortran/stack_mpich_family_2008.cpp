@@ -162,7 +162,7 @@ CONVENE_F08(init, (int* ierror), (ierror), {
 })
 
 // As in capi/finalize.cpp: this one calls PMPI_Finalize.
-CONVENE_F08(finalize, (int* ierror), (ierror), process::stop_threads())
+CONVENE_F08(finalize, (int* ierror), (ierror), process::before_finalize())
 
 // Collectives without a buffer, and freeing an operator that a pending call may use.
 CONVENE_F08(barrier, (const int* comm, int* ierror), (comm, ierror), {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/comm/learned_wisdom.hpp"
 
+#include <unistd.h>
+
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/comm/shared_wisdom.hpp"
 #include "runtime/process/process.hpp"
+#include "runtime/results/result_files.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stats/profile.hpp"
 
@@ -23,6 +27,16 @@ struct Learned {
   }
 };
 
+/// To the launching machine, whose `convene` merges it into the wisdom file there.
+void return_learned(const std::vector<decide::LearnedEntry>& entries) {
+  int rank = 0;
+  pmpi.Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string name = "wisdom-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
+  results::write("", name,
+                 [text = decide::merged_wisdom("", name, entries, decide::today())](
+                     const results::Sink& sink) { sink(text); });
+}
+
 /// Before the profile is written, which reports a failure.
 void write_learned() {
   std::vector<decide::LearnedEntry> entries;
@@ -34,6 +48,7 @@ void write_learned() {
   if (path.empty() || entries.empty()) return;
   const MachineKey here = machine_here();
   for (decide::LearnedEntry& each : entries) each.entry.place = here;
+  if (results::is_remote()) return return_learned(entries);
   if (const std::string why = decide::update_wisdom_file(path, entries, decide::today()); !why.empty())
     ProfileRegistry::instance().warn("what was learned is not kept: " + why);
 }

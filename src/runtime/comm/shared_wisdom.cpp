@@ -2,12 +2,15 @@
 #include "runtime/comm/shared_wisdom.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "decide/wisdom_texts.hpp"
 #include "runtime/call/failure.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/comm/node_topology.hpp"
+#include "runtime/results/result_files.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
 #include "runtime/stats/profile.hpp"
@@ -28,10 +31,25 @@ std::string library_version() {
   return text.substr(0, static_cast<std::size_t>(length)).c_str();
 }
 
+/// The wisdom of the launching machine, whose files this one does not share.
+FoundWisdom wisdom_of_launching_machine(const MachineKey& here) {
+  decide::WisdomReading reading(here);
+  const auto files = nlohmann::json::parse(results::fetch("wisdom"), nullptr, false);
+  for (unsigned index = 0; files.is_array() && index < files.size(); ++index) {
+    const std::string path = files[index].value("path", ""), refusal = files[index].value("refusal", "");
+    if (refusal.empty())
+      reading.take(files[index].value("text", ""), path, index);
+    else
+      reading.refuse(path, refusal);
+  }
+  return {reading.wisdom(), reading.refusals()};
+}
+
 /// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom, and
 /// none may be learned. Does not throw: the other ranks wait for the answer.
 std::string read_here(const MachineKey& here) noexcept try {
-  const FoundWisdom found = read_wisdom(settings().wisdom_files, here);
+  const FoundWisdom found =
+      results::is_remote() ? wisdom_of_launching_machine(here) : read_wisdom(settings().wisdom_files, here);
   for (const std::string& each : found.refusals) ProfileRegistry::instance().declare(each);
   if (found.wisdom.is_empty() && !settings().learns) return "";
   return here.cpu + "\t" + std::to_string(here.cores) + "\n" + found.wisdom.lines();

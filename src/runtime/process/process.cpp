@@ -15,7 +15,7 @@ struct Ends {
   std::mutex mutex;
   std::vector<std::pair<EndStage, void (*)()>> actions;
   bool is_watched = false;  // the attribute is set
-  std::atomic<bool> is_finalizing{false}, are_threads_stopped{false};
+  std::atomic<bool> is_finalizing{false}, are_threads_stopped{false}, collects{false};
 
   static Ends& instance() {
     static Ends* only = new Ends;  // never freed: MPI_Finalize may be called after static destructors
@@ -50,21 +50,29 @@ int on_copy(MPI_Comm, int, void*, void*, void*, int* copied) {
   return MPI_SUCCESS;
 }
 
+void end_all() {
+  Ends::instance().are_threads_stopped = true;
+  run_stage(EndStage::stop_threads);
+  run_stage(EndStage::drain);
+  Ends::instance().is_finalizing = true;
+  run_stage(EndStage::close);
+  run_stage(EndStage::write_recordings);
+  run_stage(EndStage::collect);
+}
+
 }  // namespace
 
-void stop_threads() {
-  Ends::instance().are_threads_stopped = true;
+void before_finalize() {
+  Ends& ends = Ends::instance();
+  if (ends.collects) return end_all();
+  ends.are_threads_stopped = true;
   run_stage(EndStage::stop_threads);
 }
 
 namespace {
 
 int on_finalize(MPI_Comm, int, void*, void*) try {
-  stop_threads();
-  run_stage(EndStage::drain);
-  Ends::instance().is_finalizing = true;
-  run_stage(EndStage::close);
-  run_stage(EndStage::write_recordings);
+  end_all();
   return MPI_SUCCESS;
 } catch (...) {
   return code_of_exception();
@@ -80,6 +88,7 @@ void watch_end() {
 
 void at_end(EndStage stage, void (*action)()) {
   Ends& ends = Ends::instance();
+  if (stage == EndStage::collect) ends.collects = true;
   bool is_first = false;
   {
     const std::lock_guard lock(ends.mutex);

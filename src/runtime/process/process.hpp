@@ -7,6 +7,8 @@
 //   then, and tools that call PMPI_Finalize themselves reach it, too. The stages run in the order of the
 //   enumeration, the actions of a stage in the order in which they were registered.
 // - Threads end earlier if Convene intercepts MPI_Finalize itself (capi/finalize.cpp explains why).
+// - If results are collected, the end is before MPI_Finalize, where every MPI communicates as usual. Where
+//   Convene does not intercept MPI_Finalize, it is at the deletion of the attributes even then.
 // - A module registers its action when it first needs one. Registered actions are plain functions that are
 //   called once. Any thread may register; the list has a lock, which is not held while actions run.
 #pragma once
@@ -19,20 +21,22 @@
 namespace convene::runtime::process {
 
 enum class EndStage : std::uint8_t {
-  stop_threads,     ///< background progress, the watch of native calls
-  drain,            ///< complete pending operations, within a second
-  close,            ///< free communicator handles, write the profile
-  write_recordings  ///< write recordings, those of communicators included
+  stop_threads,      ///< background progress, the watch of native calls
+  drain,             ///< complete pending operations, within a second
+  close,             ///< free communicator handles, write the profile
+  write_recordings,  ///< write recordings, those of communicators included
+  collect            ///< results of nodes that do not share the directories of the run
 };
 
 /// Calls `action` once at a stage of the end. The first registration sets the attribute on MPI_COMM_SELF, so
 /// MPI must be initialised.
 void at_end(EndStage stage, void (*action)());
 
-/// Runs the actions of EndStage::stop_threads now. Call it before MPI_Finalize.
-void stop_threads();
+/// Runs the actions of EndStage::stop_threads now; those of all stages if one is EndStage::collect. Call it
+/// before MPI_Finalize.
+void before_finalize();
 
-/// True once stop_threads() has run: no thread may be started afterwards.
+/// True once before_finalize() has run: no thread may be started afterwards.
 bool are_threads_stopped();
 
 /// True from the stage `close` on: communicators are closed, and the MPI frees the rest.

@@ -7,14 +7,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "mpi/functions.hpp"
+#include "runtime/results/result_files.hpp"
 #include "runtime/settings/settings.hpp"
 
 namespace convene::runtime::recorder {
@@ -92,11 +91,12 @@ void put(std::string& bytes, Value value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// A communicator's calls, one row each.
-std::string rows(const Recording& recording, const TickLine& ticks) {
+/// A communicator's calls, one row each, in parts of limited size.
+void put_rows(const Recording& recording, const TickLine& ticks, const results::Sink& sink) {
+  constexpr std::size_t part_bytes = 4096 * row_bytes;
   std::string bytes;
-  bytes.reserve((recording.calls() - recording.oldest()) * row_bytes);
   for (std::uint64_t number = recording.oldest(); number < recording.calls(); ++number) {
+    if (bytes.size() >= part_bytes) sink(std::exchange(bytes, {}));
     const RecordedCall& call = recording.call(number);
     put(bytes, ticks.to_ns(call.arrival));
     put(bytes, call.exit == 0 ? std::int64_t{-1} : ticks.to_ns(call.exit));
@@ -104,7 +104,7 @@ std::string rows(const Recording& recording, const TickLine& ticks) {
     put(bytes, call.site);
     put(bytes, call.algorithm);
   }
-  return bytes;
+  sink(bytes);
 }
 
 /// A group's ranks in MPI_COMM_WORLD, -1 for ranks outside it. Frees the group.
@@ -178,18 +178,16 @@ void write_recordings(const std::string& directory, const std::vector<const Reco
                      {"little_endian", std::endian::native == std::endian::little},
                      {"clock_domain", clock_domain()},
                      {"communicators", communicators}};
-  const std::string path =
-      directory + "/recording-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".bin";
-  const std::string part = path + ".part";                  // a reader never sees an incomplete file
+  const std::string name = "recording-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".bin";
   constexpr auto replace = json::error_handler_t::replace;  // a file name need not be UTF-8
-  std::ofstream file(part, std::ios::binary);
-  file << head.dump(-1, ' ', false, replace) << '\n';
-  for (const Recording* recording : recordings) file << rows(*recording, ticks);
-  file.close();
-  if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
-  const int error = errno;
-  std::remove(part.c_str());
-  std::fprintf(stderr, "convene: cannot write the recording %s: %s\n", path.c_str(), std::strerror(error));
+  results::Content content = [recordings, ticks,
+                              text = head.dump(-1, ' ', false, replace) + '\n'](const results::Sink& sink) {
+    sink(text);
+    for (const Recording* recording : recordings) put_rows(*recording, ticks, sink);
+  };
+  if (const std::string why = results::write(directory, name, std::move(content)); !why.empty())
+    std::fprintf(stderr, "convene: cannot write the recording %s/%s: %s\n", directory.c_str(), name.c_str(),
+                 why.c_str());
 }
 
 }  // namespace convene::runtime::recorder

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "base/whole_file.hpp"
+#include "decide/rules.hpp"
 #include "execute/stall_detector.hpp"
 #include "mpi/functions.hpp"
 #include "topology/mapping.hpp"
@@ -105,9 +106,18 @@ void hint_at_former_name() {
         stderr);
 }
 
+/// CONVENE_USE and CONVENE_RULES. `convene run` also passes the text of the rules file, which not every node
+/// may have.
+Selection read_selection() {
+  const std::string path(variable("CONVENE_RULES"));
+  const std::string_view uses = variable("CONVENE_USE"), text = variable("CONVENE_RULES_TEXT");
+  if (path.empty() || text.empty()) return Selection::from(uses, path);
+  return {parse_uses(uses), parse_rules(text, path), std::string_view(path).substr(path.rfind('/') + 1)};
+}
+
 Settings read_settings() {
   Settings result;
-  result.selection = Selection::from(variable("CONVENE_USE"), std::string(variable("CONVENE_RULES")));
+  result.selection = read_selection();
   if (!stack::is_simulated) result.wisdom_files = wisdom_files(variable("CONVENE_WISDOM"));
   result.profile_directory = profile_directory();
   hint_at_former_name();

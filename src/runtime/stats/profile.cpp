@@ -8,11 +8,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/whole_file.hpp"
 #include "mpi/functions.hpp"
+#include "runtime/results/result_files.hpp"
 #include "runtime/settings/settings.hpp"
 
 namespace convene::runtime {
@@ -192,11 +193,14 @@ void ProfileRegistry::write(const std::deque<const CommProfile*>& live) {
                         {"communicators", communicators},
                         {"messages", state_->sentences}};
   if (state_->progress_thread) all["progress_thread"] = to_json(*state_->progress_thread);
-  const std::string path =
-      directory + "/profile-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
+  const std::string name = "profile-" + std::to_string(getpid()) + "-" + std::to_string(rank) + ".json";
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // a file's name need not be UTF-8
-  if (const std::string why = replace_file(path, all.dump(-1, ' ', false, replace) + '\n'); !why.empty())
-    std::fprintf(stderr, "convene: cannot write the profile %s: %s\n", path.c_str(), why.c_str());
+  results::Content content = [text = all.dump(-1, ' ', false, replace) + '\n'](const results::Sink& sink) {
+    sink(text);
+  };
+  if (const std::string why = results::write(directory, name, std::move(content)); !why.empty())
+    std::fprintf(stderr, "convene: cannot write the profile %s/%s: %s\n", directory.c_str(), name.c_str(),
+                 why.c_str());
 }
 
 }  // namespace convene::runtime

@@ -16,7 +16,7 @@ from convene.base import console
 from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.mpi import launchers
-from convene.run import folders, processes, profiles, report
+from convene.run import folders, processes, profiles, report, returns
 from convene.run.environment import (
     Arrivals,
     Learning,
@@ -215,12 +215,14 @@ def run_program(command: list[str], stack: str | None, settings: Settings, repor
         folders.recording_directory(reports.record, is_reported, place) as recorded,
     ):
         settings = replace(settings, profile_directory=directory, recording=str(recorded) if recorded else "")
-        prepared = prepare(command, stack, settings.variables())
-        since = time.monotonic()
-        status = processes.execute(
-            prepared.command, prepared.environment, resolve=settings.warn_after is not None
-        )
-        seconds = time.monotonic() - since
+        variables = settings.variables()
+        with returns.returning(Path(directory), recorded, variables) as returned:
+            prepared = prepare(command, stack, {**variables, **returned})
+            since = time.monotonic()
+            status = processes.execute(
+                prepared.command, prepared.environment, resolve=settings.warn_after is not None
+            )
+            seconds = time.monotonic() - since
         late = summarize_recording(recorded, is_reported)
         found = profiles.read(Path(directory))
     return Run(command, settings.uses, settings.rules, prepared.stack, status, seconds, found, late)

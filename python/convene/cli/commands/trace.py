@@ -14,7 +14,7 @@ from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.cli.options import check_output
 from convene.mpi import launchers
-from convene.run import folders, processes
+from convene.run import folders, processes, returns
 from convene.run.environment import Settings, check_rules, check_uses, prepare
 from convene.trace import exports, files, lateness, recordings
 from convene.trace.lateness import Calls, Summary
@@ -181,8 +181,9 @@ def record(command: list[str], uses: str, stack: str | None) -> tuple[int, Recor
     settings = Settings(uses, check_rules(None))
     with tempfile.TemporaryDirectory(prefix=".convene-", dir=launchers.common_place(command[0])) as directory:
         variables = {**settings.variables(), "CONVENE_RECORD": directory}
-        prepared = prepare(command, stack, variables)
-        status = processes.execute(prepared.command, prepared.environment)
+        with returns.returning(Path(directory), None, variables) as returned:
+            prepared = prepare(command, stack, {**variables, **returned})
+            status = processes.execute(prepared.command, prepared.environment)
         if not files.files_in(Path(directory)):
             why = folders.why_unwritable(Path(directory))
             console.complain(
