@@ -125,6 +125,26 @@ def test_hierarchies_over_the_nodes(
         assert algorithm in done.algorithms(collective)
 
 
+@pytest.mark.parametrize(
+    ("name", "provider"), [("openmpi4", "tcp"), ("openmpi5", "tcp"), ("mpich5", "tcp"), ("openmpi4", "shm")]
+)
+def test_messages_over_a_fabric(
+    name: str, provider: str, nodes: state.Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stack = present(name)
+    use = "allgather=sparbit,alltoall=bruck,bcast=scatter_allgather,barrier=dissemination"
+    variables = {"CONVENE_TRANSPORT": f"fabric:{provider}", "CONVENE_USE": use, "CONVENE_LOG": "info"}
+    options = ["--interposed", "--calls", "100", "--seed", "9"]
+    program: list[str | Path] = [random_calls.program_of(stack), *options]
+    done = run_on_all_nodes(
+        stack, nodes, program, variables | {"OMPI_MCA_coll": "^han"}, tmp_path, monkeypatch
+    )
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert ("messages travel over libfabric" in done.output) == (provider == "tcp")
+    assert ("messages are those of the MPI, not of a fabric" in done.output) == (provider == "shm")
+
+
 def test_down_ends_what_runs_in_it_and_nothing_else() -> None:
     name = f"test-down-{os.getpid()}"
     made = convene("cluster", "up", "--nodes", 2, "--name", name)

@@ -16,6 +16,14 @@
 
 namespace convene::execute {
 
+/// Where messages travel: Convene's internal communicator, and a transport other than its messages, if any.
+struct Channel {
+  MPI_Comm comm;
+  Transport* transport;
+
+  Channel(MPI_Comm internal, Transport* over = nullptr) : comm(internal), transport(over) {}
+};
+
 struct Binding {
   const Schedule* schedule = nullptr;
   const OnlineAlgorithm* online = nullptr;  ///< if set, it decides the steps at run time; the schedule has no
@@ -29,6 +37,10 @@ struct Binding {
   std::uint32_t persistent_number = 0;    ///< of a persistent operation, from 1, equal on all ranks
   std::uint32_t run = 0;                  ///< of a persistent operation: counts its runs
 
+  void travel_on(const Channel& channel) {
+    point_to_point = PointToPoint(channel.comm);
+    transport = channel.transport;
+  }
   /// The internal communicator.
   MPI_Comm comm() const { return point_to_point.comm(); }
   Tags tags() const { return Tags(collective_number, persistent_number); }

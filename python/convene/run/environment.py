@@ -48,6 +48,7 @@ class Settings:
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
     learn: Learning = Learning.FROM_ENVIRONMENT
+    transport: str = ""  # mpi, fabric, or fabric:PROVIDER
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
@@ -64,6 +65,8 @@ class Settings:
             found["CONVENE_WISDOM"] = self.wisdom
         if self.learn:
             found["CONVENE_LEARN"] = self.learn.value
+        if self.transport:
+            found["CONVENE_TRANSPORT"] = self.transport
         if self.log:
             found["CONVENE_LOG"] = "info"
         if self.reproducible:
@@ -93,6 +96,15 @@ def check_rules(given: Path | None) -> str:
         raise RequestError(f"the rules file {path} is a pipe, but every rank reads it; write it to a file")
     _core.rules(path)
     return str(Path(path).resolve())
+
+
+def check_transport(given: str | None) -> str:
+    name, colon, provider = (given or "").partition(":")
+    if given and (name not in ("mpi", "fabric") or (colon and (name == "mpi" or not provider))):
+        raise RequestError(
+            f"invalid --transport '{given}'; give mpi, fabric or fabric:PROVIDER, as in fabric:tcp"
+        )
+    return given or ""
 
 
 def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:

@@ -10,7 +10,7 @@ EarlyStart::EarlyStart(Communicator& communicator, std::uint32_t number, std::ui
       block_bytes_(block_bytes),
       mine_(std::make_unique_for_overwrite<std::byte[]>(block_bytes)),
       all_(std::make_unique_for_overwrite<std::byte[]>(block_bytes * communicator.procs())) {
-  binding_.point_to_point = PointToPoint(internal_->comm);
+  binding_.travel_on(internal_->channel());
   binding_.persistent_number = number;
 }
 

@@ -21,7 +21,7 @@ class ForecastExchange {
  public:
   static constexpr Rank most_direct = 64;
 
-  ForecastExchange(Rank procs, Rank rank, MPI_Comm internal, std::uint32_t number) : procs_(procs) {
+  ForecastExchange(Rank procs, Rank rank, const Channel& internal, std::uint32_t number) : procs_(procs) {
     const bool direct = procs <= most_direct;
     const Collective collective = direct ? Collective::alltoall : Collective::allgather;
     const Spec spec = parse_spec(collective, direct ? "linear" : "sparbit");
@@ -33,7 +33,7 @@ class ForecastExchange {
     mine_.resize(direct ? procs : 1);
     all_.resize(procs);
     binding_.schedule = &prepared_->schedule;
-    binding_.point_to_point = PointToPoint(internal);
+    binding_.travel_on(internal);
     binding_.persistent_number = number;
     binding_.buffers.input = Memory::uniform(mine_.data(), sizeof(std::int64_t), prepared_->segments);
     binding_.buffers.output = Memory::uniform(all_.data(), sizeof(std::int64_t), prepared_->segments);

@@ -83,7 +83,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
         sizes_(agreed_sizes(arguments, communicator)),
         block_bytes_(sizes_.empty() ? arguments.block_bytes(arguments.total_bytes()) : mean(sizes_)),
         commutative_(!is_reduction(arguments.collective) || is_commutative(arguments.op)),
-        exchange_(arguments.procs, arguments.rank, internal_->comm, exchange_number) {}
+        exchange_(arguments.procs, arguments.rank, internal_->channel(), exchange_number) {}
 
   void set_clock(std::int64_t offset_ns, std::int64_t round_ns) {
     offset_ns_ = offset_ns;
@@ -227,7 +227,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
     call.arrivals = arrivals_in_rounds_of(segments(*spec_.algorithm, call), exchange_.all(), round_ns_);
     prepared_ = process_schedules().get(*spec_.algorithm, call);
     arena_.reset();
-    call_.emplace(arguments_, *prepared_, internal_->comm, 0, arena_, true);
+    call_.emplace(arguments_, *prepared_, internal_->channel(), 0, arena_, true);
     call_->set_persistent(number_, runs_++);
     call_->set_sizes(sizes_);
     call_->lay_out(arena_);

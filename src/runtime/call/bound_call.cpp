@@ -48,12 +48,12 @@ void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
   if (!arguments.is_root()) sizes[arguments.rank] = own.blocks.count(0) * item;
 }
 
-BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
-                     Arena& arena, bool staged_output)
+BoundCall::BoundCall(const Arguments& arguments, const Prepared& prepared, const Channel& own,
+                     std::uint32_t number, Arena& arena, bool staged_output)
     : arguments_(arguments), prepared_(&prepared), staged_output_(staged_output) {
   binding_.schedule = &prepared.schedule;
   binding_.online = prepared.online.get();
-  binding_.point_to_point = PointToPoint(own);
+  binding_.travel_on(own);
   binding_.collective_number = number;
   if (is_reduction(arguments.collective)) {
     operator_ = ItemOperator(arguments.op, arguments.item_type());

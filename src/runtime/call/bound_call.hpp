@@ -29,7 +29,7 @@ class BoundCall {
  public:
   /// Staging and scratch are allocated from the arena, which must outlive this object. `staged_output`: the
   /// program's buffer is written by finish() only.
-  BoundCall(const Arguments& arguments, const Prepared& prepared, MPI_Comm own, std::uint32_t number,
+  BoundCall(const Arguments& arguments, const Prepared& prepared, const Channel& own, std::uint32_t number,
             Arena& arena, bool staged_output = false);
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/comm/tag_space.hpp"
 
+#include <algorithm>
 #include <new>
 #include <string>
 
 #include "runtime/comm/consensus.hpp"
+#include "runtime/comm/fabric_channel.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/progress/progress_engine.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
 #include "runtime/stats/profile.hpp"
+#include "transport/fabric.hpp"
 #include "transport/tags.hpp"
 
 namespace convene::runtime {
@@ -23,6 +26,7 @@ InternalCommunicator::InternalCommunicator() { ++internal_communicators; }
 
 InternalCommunicator::~InternalCommunicator() {
   --internal_communicators;
+  transport.reset();
   if (comm != MPI_COMM_NULL && !has_failed && failure == MPI_SUCCESS && !process::is_finalizing())
     pmpi.Comm_free(&comm);
 }
@@ -69,7 +73,9 @@ std::uint32_t TagSpace::next_persistent() {
   void* highest = nullptr;
   int found = 0;
   pmpi.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &found);
-  const std::uint32_t numbers = found ? Tags::persistent_numbers(*static_cast<int*>(highest)) : 0;
+  int last = found ? *static_cast<int*>(highest) : 0;
+  if (internal_ && internal_->transport) last = std::min(last, Fabric::highest_tag);
+  const std::uint32_t numbers = found ? Tags::persistent_numbers(last) : 0;
   return persistent_ < numbers ? ++persistent_ : 0;
 }
 
@@ -98,6 +104,7 @@ bool TagSpace::make(bool may_make, const char*& why_not) {
   why_not = "the MPI could not create another communicator";
   if (!on_all_ranks(is_made, info_.comm)) return false;
   pmpi.Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
+  if (settings().uses_fabric) made->transport = open_fabric(made->comm, info_);
   internal_ = std::move(made);
   return true;
 }

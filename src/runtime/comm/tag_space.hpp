@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "execute/binding.hpp"
 #include "mpi/functions.hpp"
 #include "runtime/comm/comm_info.hpp"
 #include "runtime/comm/tag_window.hpp"
@@ -30,6 +31,7 @@ namespace convene::runtime {
 /// The internal communicator. It lives as long as its handle, or a run on it.
 struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
+  std::unique_ptr<Transport> transport;  ///< of its messages, if not the MPI's own; closed before it
   bool has_failed = false;  ///< an error has left messages behind: some MPIs abort if such a communicator is
                             ///< freed
   /// Error code of an operation that was interrupted by an exception.
@@ -40,6 +42,7 @@ struct InternalCommunicator {
   ~InternalCommunicator();
   InternalCommunicator(const InternalCommunicator&) = delete;
   InternalCommunicator& operator=(const InternalCommunicator&) = delete;
+  Channel channel() const { return {comm, transport.get()}; }
   /// Records that an operation was interrupted: no later call of Convene's runs on the program's
   /// communicator.
   void note_failure(int code);

@@ -78,7 +78,7 @@ class Operation : public GeneralizedRequest {
   /// An older operation may use the same tags.
   Polled await_tags() {
     if (!internal_->tag_window.tag_is_free(number_)) return Polled::waiting();
-    call_.emplace(arguments_, *prepared_, internal_->comm, number_, arena_);
+    call_.emplace(arguments_, *prepared_, internal_->channel(), number_, arena_);
     return Polled::next();
   }
 

@@ -101,7 +101,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
         spec_(decision.spec),
         block_bytes_(block_bytes),
         number_(number),
-        call_(arguments_, *prepared_, internal_->comm, 0, staging_) {}
+        call_(arguments_, *prepared_, internal_->channel(), 0, staging_) {}
   ~PersistentOperation() override {
     if (self_tag_ >= 0) SelfRequest::instance().take_down(self_tag_);
   }

@@ -92,7 +92,7 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   arena.reset();
   communicator.fast_path().forget_last();  // its program may be bound anew, and this call may fail
   const std::uint32_t number = communicator.tags().next_collective();
-  const MPI_Comm internal = communicator.tags().comm();
+  const Channel internal = communicator.tags().shared()->channel();
   int code = communicator.failure();
   if (code != MPI_SUCCESS) return code;
   BoundCall call(arguments, *decision.prepared, internal, number, arena);
@@ -179,7 +179,9 @@ int rerun_barrier(Communicator& communicator) try {
   const std::uint64_t start = is_timed ? ticks() : 0;
   const std::uint32_t number = communicator.tags().next_collective();
   await_turn(communicator, number);
-  const int code = run_zero_byte_messages(last.decision->program, last.binding.point_to_point, Tags(number));
+  const int code = with_transport(last.binding, [&]<class T>() {
+    return run_zero_byte_messages(last.decision->program, transport_of<T>(last.binding), Tags(number));
+  });
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);
   return code;

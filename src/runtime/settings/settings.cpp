@@ -98,6 +98,22 @@ std::string_view profile_directory() {
   return directory.empty() ? variable("CONVENE_ACCOUNT_DIR") : directory;
 }
 
+/// CONVENE_TRANSPORT=mpi|fabric[:PROVIDER]. What was measured over messages of the MPI is not used with
+/// another transport.
+void read_transport(Settings& result) {
+  const std::string_view value = variable("CONVENE_TRANSPORT");
+  constexpr std::string_view fabric = "fabric";
+  if (value.empty() || value == "mpi") return;
+  if (value != fabric && !(value.starts_with("fabric:") && value.size() > fabric.size() + 1))
+    throw Error("CONVENE_TRANSPORT='" + std::string(value) +
+                "' is not known; try one of: mpi, fabric, fabric:PROVIDER (as in fabric:tcp)");
+  if (stack::is_simulated) return;
+  result.uses_fabric = true;
+  if (value != fabric) result.fabric_provider = value.substr(fabric.size() + 1);
+  result.wisdom_files.clear();
+  result.learns = result.only_observes = false;
+}
+
 void hint_at_former_name() {
   if (!variable("CONVENE_PROFILE_DIR").empty() || variable("CONVENE_ACCOUNT_DIR").empty()) return;
   if (is_first_of_world())
@@ -146,6 +162,7 @@ Settings read_settings() {
   // Learning may create the first file.
   if (result.learns && !result.wisdom_files.empty()) result.wisdom_files.front().is_optional = true;
   result.learning_share = percentage("CONVENE_LEARN_BUDGET", result.learning_share);
+  read_transport(result);
   result.progress_thread = one_of("CONVENE_PROGRESS_THREAD", {"0", "1"}) == 1;
   if (!variable("CONVENE_PROGRESS_CORE").empty())
     result.progress_core =

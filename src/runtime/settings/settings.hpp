@@ -24,11 +24,13 @@ struct Settings {
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
-  std::string machine, mapping;                ///< CONVENE_MACHINE, CONVENE_MAPPING
-  bool check_agreement = false;                ///< CONVENE_CHECK=agreement
-  bool refuses_schedules = false;              ///< CONVENE_CHECK=no_schedules: every generator fails
-  bool slows_choices = false;                  ///< CONVENE_CHECK=slow_choices: see learning.cpp
-  bool reproducible = false;                   ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
+  bool uses_fabric = false;              ///< CONVENE_TRANSPORT=fabric[:PROVIDER]; never under a simulator
+  std::string fabric_provider;           ///< empty: the first that libfabric lists
+  std::string machine, mapping;          ///< CONVENE_MACHINE, CONVENE_MAPPING
+  bool check_agreement = false;          ///< CONVENE_CHECK=agreement
+  bool refuses_schedules = false;        ///< CONVENE_CHECK=no_schedules: every generator fails
+  bool slows_choices = false;            ///< CONVENE_CHECK=slow_choices: see learning.cpp
+  bool reproducible = false;             ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
                                          ///< at one time
   std::size_t cache_bytes = 64u << 20;   ///< CONVENE_CACHE: maximum bytes of cached schedules

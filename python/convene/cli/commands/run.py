@@ -22,6 +22,7 @@ from convene.run.environment import (
     Learning,
     Settings,
     check_rules,
+    check_transport,
     check_uses,
     check_wisdom,
     prepare,
@@ -116,8 +117,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Progress:
-    """Background progress."""
+    """Transport of messages, and background progress."""
 
+    transport: Annotated[
+        str | None,
+        typer.Option(
+            metavar="mpi|fabric|\nfabric:PROVIDER",
+            help="Send messages of Convene's algorithms by the MPI (default) or by libfabric, with the "
+            "provider of this name. Wisdom is not used with a fabric.",
+            show_default=False,
+        ),
+    ] = None
     progress_thread: Annotated[
         bool,
         typer.Option(
@@ -194,6 +204,7 @@ def run(
         reports.warn_after,
         wisdom=check_wisdom(choice.wisdom, may_be_new=learning.is_on()),
         learn=learning,
+        transport=check_transport(progress.transport),
     )
     reports.check()
     done = run_program(command, stack, settings, reports)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fabric transport: messages of one communicator as tagged messages of libfabric, matched by
+//
+//   tag = (channel, 20 bits) (source rank, 20 bits) (tag, 24 bits)
+//
+// The channel separates communicators of a process. Waiting polls the endpoint and, every 16th time, the MPI:
+// other ranks may depend on messages of the MPI that only this rank's progress completes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpi/functions.hpp"
+#include "transport/fabric_endpoint.hpp"
+#include "transport/transport.hpp"
+
+namespace convene::transport {
+
+class Fabric final : public Transport {
+ public:
+  static constexpr int channel_bits = 20, rank_bits = 20, tag_bits = 24;
+  static constexpr int highest_tag = (1 << tag_bits) - 1;
+
+  /// `peers`: of the endpoint, by rank. `comm`: its messages progress while a wait polls; may be
+  /// MPI_COMM_NULL.
+  Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank, std::uint32_t channel,
+         MPI_Comm comm);
+
+  Capabilities capabilities() const override { return {.shared_memory = true, .pack_below = pack_below}; }
+  int connect(const Schedule&) override { return MPI_SUCCESS; }
+  int register_memory(const Piece&, Lifetime, Registration*) override { return MPI_SUCCESS; }
+  int deregister_memory(Registration) override { return MPI_SUCCESS; }
+
+  int post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
+  int post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
+  int post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
+                       Handle* handle) override;
+  int post_receive_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
+                          Handle* handle) override;
+  int post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
+  int post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) override;
+
+  int send(const Outgoing& message) override;
+  int receive(const Incoming& message) override;
+  int exchange(const Outgoing& out, const Incoming& in) override;
+
+  int test(Handle* handle, bool* is_complete) override;
+  int wait(Handle* handle) override;
+  int wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) override;
+  int test_some(Handle* handles, int count, int* found, int* completed, Status* statuses) override;
+  int wait_all(Handle* handles, std::size_t count) override;
+  int progress() override;
+  int cancel(Handle* handle) override;
+  void abandon(Handle* handles, std::size_t count) override;
+  int close() override { return MPI_SUCCESS; }
+
+ private:
+  static constexpr std::size_t pack_below = 32 * 1024;
+
+  std::uint64_t tag_from(int source, int tag) const;
+  /// One unsuccessful poll of a wait: progresses the MPI now and then, and yields to other processes.
+  int poll_mpi(unsigned polls) const;
+  int code_of(int result) const;
+
+  FabricEndpoint& endpoint_;
+  const std::vector<FabricEndpoint::Peer> peers_;
+  const int rank_;
+  const std::uint32_t channel_;
+  const MPI_Comm comm_;
+};
+
+}  // namespace convene::transport

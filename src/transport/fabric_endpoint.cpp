@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/fabric_endpoint.hpp"
+
+#if __has_include(<rdma/fi_tagged.h>)
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace convene::transport {
+namespace {
+
+constexpr std::uint32_t api = FI_VERSION(1, 17);
+constexpr std::size_t most_pieces = 4;  // of a message that is not copied
+
+bool reaches_one_node(std::string_view provider) { return provider.starts_with("shm"); }
+
+/// Providers for tests of libfabric itself, and those whose use libfabric advises against.
+bool is_last_resort(std::string_view provider) {
+  return provider.starts_with("sockets") || provider.starts_with("udp") || provider.starts_with("net");
+}
+
+struct Close {
+  template <class Object>
+  void operator()(Object* object) const {
+    fi_close(&object->fid);
+  }
+};
+template <class Object>
+using Owner = std::unique_ptr<Object, Close>;
+
+}  // namespace
+
+/// In the order of creation: an object is closed before those that it was made of.
+struct FabricEndpoint::Fabric {
+  Owner<fid_fabric> fabric;
+  Owner<fid_domain> domain;
+  Owner<fid_av> addresses;
+  Owner<fid_cq> completions;
+  Owner<fid_ep> endpoint;
+  std::size_t most_pieces = 1, most_bytes = 0;
+};
+
+struct FabricEndpoint::Operation {
+  fi_context2 context;  // first: completions name it
+  bool is_receive = false, is_complete = false, is_left = false;
+  int code = 0;
+  Peer peer = 0;
+  std::uint64_t tag = 0, ignored = 0;
+  std::array<iovec, transport::most_pieces> parts{};
+  std::size_t count = 0;
+  std::vector<std::byte> staging;  // of a message of more pieces
+  std::vector<Piece> scattered;    // where its receive is unpacked to
+
+  void set(std::span<const Piece> pieces, std::size_t limit);
+  /// Copies the first bytes of a received message to where its receive wants them.
+  void unpack(std::size_t bytes) const;
+};
+
+void FabricEndpoint::Operation::set(std::span<const Piece> pieces, std::size_t limit) {
+  count = 0;
+  if (pieces.size() <= limit) {
+    for (const Piece& piece : pieces) parts[count++] = {piece.at, piece.bytes};
+    return;
+  }
+  std::size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.bytes;
+  staging.resize(bytes);
+  parts[count++] = {staging.data(), bytes};
+  if (is_receive) return scattered.assign(pieces.begin(), pieces.end());
+  std::byte* to = staging.data();
+  for (const Piece& piece : pieces) {
+    if (piece.bytes > 0) std::memcpy(to, piece.at, piece.bytes);
+    to += piece.bytes;
+  }
+}
+
+void FabricEndpoint::Operation::unpack(std::size_t bytes) const {
+  const std::byte* from = staging.data();
+  for (const Piece& piece : scattered) {
+    const std::size_t now = std::min(piece.bytes, bytes);
+    if (now > 0) std::memcpy(piece.at, from, now);
+    from += now;
+    bytes -= now;
+  }
+}
+
+FabricEndpoint::FabricEndpoint(const FabricLibrary& library)
+    : library_(library), fabric_(std::make_unique<Fabric>()) {}
+
+FabricEndpoint::~FabricEndpoint() = default;
+
+std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider, std::string& why_not) {
+  const FabricLibrary* const library = fabric_library(why_not);
+  if (!library) return nullptr;
+  struct FreeInfo {
+    const FabricLibrary& library;
+    void operator()(fi_info* info) const { library.freeinfo(info); }
+  };
+  using Info = std::unique_ptr<fi_info, FreeInfo>;
+  const Info hints(library->dupinfo(nullptr), FreeInfo{*library});
+  if (!hints) return why_not = "out of memory", nullptr;
+  hints->caps = FI_TAGGED | FI_SEND | FI_RECV;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  fi_info* list = nullptr;
+  int code = library->getinfo(api, nullptr, nullptr, 0, hints.get(), &list);
+  const Info found(list, FreeInfo{*library});
+  why_not = "libfabric " + library->version_text() + " has no provider " +
+            (provider.empty() ? "with reliable tagged messages" : "'" + provider + "' with tagged messages");
+  if (code != 0) return nullptr;
+  for (const bool is_last : {false, true})
+    for (const fi_info* info = list; info; info = info->next) {
+      const std::string_view name = info->fabric_attr->prov_name;
+      const bool is_asked = !provider.empty() && (name == provider || name.starts_with(provider + ";"));
+      const bool is_usable = provider.empty() && !reaches_one_node(name) && is_last_resort(name) == is_last;
+      if (!is_asked && !is_usable) continue;
+      if (info->ep_attr->mem_tag_format >> 63 == 0) continue;  // its highest bit is that of the tag
+      std::unique_ptr<FabricEndpoint> made(new FabricEndpoint(*library));
+      code = made->open_provider(*info);
+      if (code == 0) return made;
+      why_not = "provider '" + std::string(name) + "' of libfabric cannot be opened: " + made->text_of(code);
+    }
+  return nullptr;
+}
+
+int FabricEndpoint::open_provider(const fi_info& info) {
+  Fabric& f = *fabric_;
+  fi_info* const mutable_info = const_cast<fi_info*>(&info);  // libfabric's functions only read it
+  fid_fabric* fabric = nullptr;
+  int code = library_.fabric(info.fabric_attr, &fabric, nullptr);
+  if (code != 0) return code;
+  f.fabric.reset(fabric);
+  fid_domain* domain = nullptr;
+  if ((code = fi_domain(fabric, mutable_info, &domain, nullptr)) != 0) return code;
+  f.domain.reset(domain);
+  fi_av_attr by_number{};
+  by_number.type = FI_AV_TABLE;
+  fid_av* addresses = nullptr;
+  if ((code = fi_av_open(domain, &by_number, &addresses, nullptr)) != 0) return code;
+  f.addresses.reset(addresses);
+  fi_cq_attr with_lengths{};
+  with_lengths.format = FI_CQ_FORMAT_MSG;
+  fid_cq* completions = nullptr;
+  if ((code = fi_cq_open(domain, &with_lengths, &completions, nullptr)) != 0) return code;
+  f.completions.reset(completions);
+  fid_ep* endpoint = nullptr;
+  if ((code = fi_endpoint(domain, mutable_info, &endpoint, nullptr)) != 0) return code;
+  f.endpoint.reset(endpoint);
+  if ((code = fi_ep_bind(endpoint, &addresses->fid, 0)) != 0) return code;
+  if ((code = fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV)) != 0) return code;
+  if ((code = fi_enable(endpoint)) != 0) return code;
+  std::array<std::byte, most_address> address{};
+  std::size_t bytes = address.size();
+  if ((code = fi_getname(&endpoint->fid, address.data(), &bytes)) != 0) return code;
+  address_.assign(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(bytes));
+  f.most_pieces = std::clamp<std::size_t>(std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit), 1,
+                                          transport::most_pieces);
+  f.most_bytes = info.ep_attr->max_msg_size;
+  provider_ = info.fabric_attr->prov_name;
+  is_local_ = reaches_one_node(provider_);
+  return 0;
+}
+
+int FabricEndpoint::add_peer(std::span<const std::byte> address, Peer* peer) {
+  const std::lock_guard lock(mutex_);
+  fi_addr_t made = FI_ADDR_UNSPEC;
+  const int added = fi_av_insert(fabric_->addresses.get(), address.data(), 1, &made, 0, nullptr);
+  *peer = made;
+  if (added == 1) return 0;
+  return added < 0 ? added : -FI_EINVAL;
+}
+
+FabricEndpoint::Operation& FabricEndpoint::take() {
+  if (unused_.empty()) {
+    operations_.push_back(std::make_unique<Operation>());
+    unused_.reserve(operations_.size());  // so that free() cannot fail
+    unused_.push_back(operations_.back().get());
+  }
+  Operation& operation = *unused_.back();
+  unused_.pop_back();
+  operation.is_complete = operation.is_left = false;
+  operation.code = 0;
+  ++pending_;
+  return operation;
+}
+
+void FabricEndpoint::free(Operation& operation) {
+  operation.staging.clear();
+  operation.scattered.clear();
+  unused_.push_back(&operation);
+}
+
+int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle) {
+  const std::lock_guard lock(mutex_);
+  Operation& operation = take();
+  operation.is_receive = false;
+  operation.peer = peer;
+  operation.tag = tag;
+  operation.set(pieces, fabric_->most_pieces);
+  return post(operation, handle);
+}
+
+int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored,
+                                 Handle* handle) {
+  const std::lock_guard lock(mutex_);
+  Operation& operation = take();
+  operation.is_receive = true;
+  operation.peer = FI_ADDR_UNSPEC;
+  operation.tag = tag;
+  operation.ignored = ignored;
+  operation.set(pieces, fabric_->most_pieces);
+  return post(operation, handle);
+}
+
+int FabricEndpoint::post(Operation& operation, Handle* handle) {
+  long code = -FI_EAGAIN;
+  if (!is_deferred_for(operation, deferred_.size())) code = hand_over(operation);
+  if (code == -FI_EAGAIN) {
+    deferred_.push_back(&operation);
+  } else if (code != 0) {
+    --pending_;
+    free(operation);
+    return static_cast<int>(code);
+  }
+  *handle = reinterpret_cast<Handle>(&operation);
+  return 0;
+}
+
+/// Hands an operation to the provider. Returns 0, -FI_EAGAIN or another error.
+long FabricEndpoint::hand_over(Operation& operation) {
+  fid_ep* const endpoint = fabric_->endpoint.get();
+  const auto& parts = operation.parts;
+  if (operation.count == 1 && parts[0].iov_len > fabric_->most_bytes) return -FI_EMSGSIZE;
+  if (operation.is_receive && operation.count == 1)
+    return fi_trecv(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, FI_ADDR_UNSPEC, operation.tag,
+                    operation.ignored, &operation);
+  if (operation.is_receive)
+    return fi_trecvv(endpoint, parts.data(), nullptr, operation.count, FI_ADDR_UNSPEC, operation.tag,
+                     operation.ignored, &operation);
+  if (operation.count == 1)
+    return fi_tsend(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, operation.peer, operation.tag,
+                    &operation);
+  return fi_tsendv(endpoint, parts.data(), nullptr, operation.count, operation.peer, operation.tag,
+                   &operation);
+}
+
+/// True if one of the first deferred operations must be posted before this one: receives keep their order,
+/// and so do the sends to a peer.
+bool FabricEndpoint::is_deferred_for(const Operation& operation, std::size_t below) const {
+  return std::any_of(deferred_.begin(), deferred_.begin() + static_cast<std::ptrdiff_t>(below),
+                     [&](const Operation* each) {
+                       return each->is_receive == operation.is_receive && each->peer == operation.peer;
+                     });
+}
+
+void FabricEndpoint::post_deferred() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < deferred_.size(); ++i) {
+    Operation* const operation = deferred_[i];
+    const long code = is_deferred_for(*operation, kept) ? -FI_EAGAIN : hand_over(*operation);
+    if (code == -FI_EAGAIN)
+      deferred_[kept++] = operation;
+    else if (code != 0)
+      complete(*operation, static_cast<int>(code));
+  }
+  deferred_.resize(kept);
+}
+
+void FabricEndpoint::complete(Operation& operation, int code) {
+  --pending_;
+  operation.is_complete = true;
+  operation.code = code;
+  if (operation.is_left) free(operation);
+}
+
+int FabricEndpoint::read_completions() {
+  std::array<fi_cq_msg_entry, 16> entries{};
+  for (;;) {
+    const long read = fi_cq_read(fabric_->completions.get(), entries.data(), entries.size());
+    if (read == -FI_EAGAIN) return 0;
+    if (read == -FI_EAVAIL) {
+      fi_cq_err_entry failed{};
+      if (fi_cq_readerr(fabric_->completions.get(), &failed, 0) < 1 || !failed.op_context) return -FI_EOTHER;
+      const int code = failed.err == FI_ETRUNC      ? truncated
+                       : failed.err == FI_ECANCELED ? cancelled
+                                                    : -failed.err;
+      complete(*static_cast<Operation*>(failed.op_context), code);
+      continue;
+    }
+    if (read < 0) return static_cast<int>(read);
+    for (long i = 0; i < read; ++i) {
+      const fi_cq_msg_entry& entry = entries[static_cast<std::size_t>(i)];
+      auto& operation = *static_cast<Operation*>(entry.op_context);
+      if (operation.is_receive && !operation.is_left) operation.unpack(entry.len);
+      complete(operation, 0);
+    }
+    if (static_cast<std::size_t>(read) < entries.size()) return 0;
+  }
+}
+
+int FabricEndpoint::progress() {
+  const std::lock_guard lock(mutex_);
+  const int code = read_completions();
+  if (!deferred_.empty()) post_deferred();
+  return code;
+}
+
+bool FabricEndpoint::finish(Handle* handle, int* code) {
+  auto& operation = *reinterpret_cast<Operation*>(*handle);
+  const std::lock_guard lock(mutex_);
+  if (!operation.is_complete) return false;
+  *code = operation.code;
+  free(operation);
+  *handle = Transport::none();
+  return true;
+}
+
+int FabricEndpoint::cancel(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  return cancel(*reinterpret_cast<Operation*>(handle));
+}
+
+int FabricEndpoint::cancel(Operation& operation) {
+  if (operation.is_complete) return 0;
+  if (const auto at = std::find(deferred_.begin(), deferred_.end(), &operation); at != deferred_.end()) {
+    deferred_.erase(at);
+    complete(operation, cancelled);
+    return 0;
+  }
+  return operation.is_receive ? static_cast<int>(fi_cancel(&fabric_->endpoint->fid, &operation)) : 0;
+}
+
+void FabricEndpoint::leave(Handle* handle) {
+  auto& operation = *reinterpret_cast<Operation*>(*handle);
+  *handle = Transport::none();
+  const std::lock_guard lock(mutex_);
+  cancel(operation);
+  if (operation.is_complete)
+    free(operation);
+  else
+    operation.is_left = true;
+}
+
+std::size_t FabricEndpoint::pending() const {
+  const std::lock_guard lock(mutex_);
+  return pending_;
+}
+
+std::string FabricEndpoint::text_of(int code) const {
+  if (code == truncated) return "a message is longer than its receive";
+  if (code == cancelled) return "the operation was cancelled";
+  return library_.strerror(-code);
+}
+
+}  // namespace convene::transport
+
+#else
+namespace convene::transport {
+
+struct FabricEndpoint::Fabric {};
+struct FabricEndpoint::Operation {};
+
+std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, std::string& why_not) {
+  why_not = "this library was built without the headers of libfabric";
+  return nullptr;
+}
+FabricEndpoint::~FabricEndpoint() = default;
+int FabricEndpoint::add_peer(std::span<const std::byte>, Peer*) { return -1; }
+int FabricEndpoint::post_send(std::span<const Piece>, Peer, std::uint64_t, Handle*) { return -1; }
+int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, std::uint64_t, Handle*) { return -1; }
+int FabricEndpoint::progress() { return -1; }
+bool FabricEndpoint::finish(Handle*, int*) { return false; }
+int FabricEndpoint::cancel(Handle) { return -1; }
+void FabricEndpoint::leave(Handle*) {}
+std::size_t FabricEndpoint::pending() const { return 0; }
+std::string FabricEndpoint::text_of(int) const { return "unknown"; }
+
+}  // namespace convene::transport
+#endif

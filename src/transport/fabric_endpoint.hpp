@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Endpoint on a fabric: tagged messages of a process over libfabric.
+//
+// Design notes
+// - One endpoint serves all communicators of a process, and one completion queue all operations. An operation
+//   is an object of the endpoint; its address is the handle and the context of the completion.
+// - Matching is left to libfabric: 64 bits of tag, of which a receive may ignore some.
+// - Progress is that of the caller: every function that tests reads the completion queue. A post never waits:
+//   what a provider does not accept yet (FI_EAGAIN: its queue is full, or the peer has not connected) is
+//   posted by later progress, in order for each peer. One peer that does not progress delays no other.
+// - An operation is complete when its memory may be used again and the peer needs no progress of this process
+//   (FI_TRANSMIT_COMPLETE): a rank may leave a collective and block elsewhere.
+// - Two threads may use an endpoint, for different communicators: a lock guards it. The lock is never held
+//   across a wait or a call of the MPI.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/fabric_library.hpp"
+#include "transport/transport.hpp"
+
+namespace convene::transport {
+
+class FabricEndpoint {
+ public:
+  using Handle = Transport::Handle;
+  using Peer = std::uint64_t;
+  static constexpr std::size_t most_address = 96;  ///< bytes of an address
+
+  /// Results of functions: 0, or one of these, or libfabric's negative code.
+  static constexpr int truncated = 1, cancelled = 2;
+
+  /// Opens an endpoint of a provider that has reliable tagged messages with 64 bits of tag: one by name (such
+  /// as tcp or shm); if the name is empty, the first that reaches other nodes. Null with a reason.
+  static std::unique_ptr<FabricEndpoint> open(const std::string& provider, std::string& why_not);
+  ~FabricEndpoint();
+  FabricEndpoint(const FabricEndpoint&) = delete;
+  FabricEndpoint& operator=(const FabricEndpoint&) = delete;
+
+  const std::string& provider() const { return provider_; }
+  const FabricLibrary& library() const { return library_; }
+  /// True if the provider reaches processes of the same node only.
+  bool is_local() const { return is_local_; }
+  std::span<const std::byte> address() const { return address_; }
+
+  /// Adds the address of a process. Returns 0 or an error.
+  int add_peer(std::span<const std::byte> address, Peer* peer);
+
+  int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle);
+  /// `ignored`: bits of the tag that need not match.
+  int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle);
+
+  /// Reads completions. Returns 0 or an error of the queue itself.
+  int progress();
+  /// True if an operation is complete; then `*code` is its result, and the handle is freed and none.
+  bool finish(Handle* handle, int* code);
+  /// Cancels a receive, or a send that the provider has not accepted. It is complete, or will be, with the
+  /// result `cancelled` if no message matched.
+  int cancel(Handle handle);
+  /// Cancels an operation and leaves it to the endpoint, which frees it when it is complete.
+  void leave(Handle* handle);
+  /// Operations that are not complete.
+  std::size_t pending() const;
+
+  /// Text of a code.
+  std::string text_of(int code) const;
+
+ private:
+  struct Fabric;     // the objects of libfabric
+  struct Operation;  // an operation, from its post until it is freed
+
+  explicit FabricEndpoint(const FabricLibrary& library);
+  int open_provider(const fi_info& info);
+  // The functions below require the lock.
+  Operation& take();
+  void free(Operation& operation);
+  int post(Operation& operation, Handle* handle);
+  long hand_over(Operation& operation);
+  void post_deferred();
+  bool is_deferred_for(const Operation& operation, std::size_t below) const;
+  int read_completions();
+  int cancel(Operation& operation);
+  void complete(Operation& operation, int code);
+
+  const FabricLibrary& library_;
+  std::unique_ptr<Fabric> fabric_;
+  std::string provider_;
+  bool is_local_ = false;
+  std::vector<std::byte> address_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<Operation*> unused_;
+  std::vector<Operation*> deferred_;  // not accepted yet, in the order of posting
+  std::size_t pending_ = 0;
+};
+
+}  // namespace convene::transport

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages over libfabric (CONVENE_TRANSPORT=fabric) in real programs."""
+
+import pytest
+
+from tests.conformance import random_calls, reductions
+from tests.test_mpi_random import PERSISTENT, USE, present
+
+STACKS = ("openmpi4", "openmpi5", "mpich5")
+PROVIDERS = ("tcp", "shm")
+TRAVELS = "messages travel over libfabric"
+ARE_NATIVE = "messages are those of the MPI, not of a fabric: "
+
+
+def over(provider: str, use: str) -> dict[str, str]:
+    return {"CONVENE_TRANSPORT": f"fabric:{provider}", "CONVENE_USE": use, "CONVENE_LOG": "info"}
+
+
+@pytest.mark.sampled(default=2, all=6)
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", STACKS)
+def test_random_calls_of_an_unmodified_program(name: str, provider: str) -> None:
+    stack = present(name)
+    options = ["--interposed", "--calls", "200", "--seed", "17"]
+    done = stack.run(4, [random_calls.program_of(stack), *options], over(provider, USE))
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert done.output.count(TRAVELS) == 1
+    for choice in USE.split(","):
+        collective, algorithm = choice.split("=", 1)
+        assert algorithm in done.algorithms(collective)
+
+
+@pytest.mark.sampled(default=1, all=3)
+@pytest.mark.parametrize("procs", [3, 5])
+@pytest.mark.parametrize("name", STACKS)
+def test_random_calls_of_all_algorithms(name: str, procs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONVENE_TRANSPORT", "fabric:tcp")
+    options = ["--calls", "200", "--seed", str(procs)]
+    assert random_calls.problem_of(present(name), procs, options) == ""
+    assert reductions.problem_of(present(name), reductions.RANDOM, procs, options) == ""
+
+
+@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", STACKS)
+def test_legal_programs_end(name: str, provider: str) -> None:
+    """What another rank waits for is sent after its own collective: waits progress the MPI."""
+    stack = present(name)
+    done = stack.run(2, [stack.program("legal_programs")], over(provider, "allgather=sparbit"), timeout=60)
+    assert done.status == 0, done.output
+    assert "all legal programs have ended" in done.output
+    assert TRAVELS in done.output
+
+
+@pytest.mark.sampled(default=1, all=3)
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
+def test_persistent_collectives(name: str, provider: str) -> None:
+    stack = present(name)
+    done = stack.run(3, [stack.program("persistent"), "mpi"], over(provider, PERSISTENT), timeout=60)
+    assert done.status == 0, done.output
+    assert "all persistent collectives are right" in done.output
+    assert TRAVELS in done.output
+
+
+@pytest.mark.sampled(default=1, all=2)
+@pytest.mark.parametrize("name", STACKS)
+def test_threads_on_different_communicators(name: str) -> None:
+    stack = present(name)
+    done = stack.run(2, [stack.program("threads"), "4", "50"], over("tcp", "allgather=ring"), timeout=120)
+    assert done.status == 0, done.output
+    assert "416 calls, 0 wrong" in done.output  # (50 + 50 / 25) of 4 threads on 2 ranks
+    assert TRAVELS in done.output
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        (
+            {"CONVENE_LIBFABRIC": "/nowhere/libfabric.so"},
+            "CONVENE_LIBFABRIC cannot be loaded: /nowhere/libfabric.so",
+        ),
+        ({"CONVENE_TRANSPORT": "fabric:pigeon"}, "has no provider 'pigeon'"),
+    ],
+    ids=["no library", "no provider"],
+)
+def test_without_a_fabric_messages_are_those_of_the_mpi(variables: dict[str, str], reason: str) -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, [stack.program("allgather_plain")], over("tcp", "allgather=ring") | variables)
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert done.output.count(ARE_NATIVE) == 1
+    assert reason in done.output
+    assert done.algorithms("allgather") == {"ring"}
+
+
+def test_ranks_that_disagree_use_the_mpi() -> None:
+    """One rank has no library: all stay with the MPI."""
+    stack = present("openmpi4")
+    script = 'test $OMPI_COMM_WORLD_RANK = 1 && export CONVENE_LIBFABRIC=/nowhere; exec "$0"'
+    program = str(stack.program("allgather_plain"))
+    done = stack.run(3, ["sh", "-c", script, program], over("tcp", "allgather=ring"))
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert "another rank cannot use one" in done.output
+    assert TRAVELS not in done.output
