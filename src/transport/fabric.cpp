@@ -11,6 +11,12 @@ namespace {
 
 std::byte* bytes_at(const void* at) { return static_cast<std::byte*>(const_cast<void*>(at)); }
 
+/// Lets other processes run, if there are more than cores. `polls`: of a wait, without a result.
+void yield_now_and_then(unsigned polls) {
+  constexpr unsigned between_yields = 64;
+  if (polls % between_yields == 0) sched_yield();
+}
+
 }  // namespace
 
 Fabric::Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank,
@@ -78,34 +84,39 @@ int Fabric::exchange(const Outgoing& out, const Incoming& in) {
   return code;
 }
 
+int Fabric::poll_mpi() const {
+  int found = 0;
+  return comm_ == MPI_COMM_NULL ? MPI_SUCCESS
+                                : pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
+}
+
+int Fabric::poll() {
+  constexpr unsigned between_looks = 16;
+  if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  return ++polls_ % between_looks == 0 ? poll_mpi() : static_cast<int>(MPI_SUCCESS);
+}
+
 int Fabric::test(Handle* handle, bool* is_complete) {
   *is_complete = true;
   if (*handle == none()) return MPI_SUCCESS;
-  int code = endpoint_.progress();
+  int code = poll();
+  if (code != MPI_SUCCESS) return code;
   *is_complete = endpoint_.finish(handle, &code);
   return code_of(code);
-}
-
-int Fabric::poll_mpi(unsigned polls) const {
-  constexpr unsigned between_looks = 16, between_yields = 64;
-  if (polls % between_yields == 0) sched_yield();
-  if (polls % between_looks != 0 || comm_ == MPI_COMM_NULL) return MPI_SUCCESS;
-  int found = 0;
-  return pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
 }
 
 int Fabric::wait(Handle* handle) {
   for (unsigned polls = 1;; ++polls) {
     bool is_complete = false;
-    int code = test(handle, &is_complete);
+    const int code = test(handle, &is_complete);
     if (is_complete || code != MPI_SUCCESS) return code;
-    if ((code = poll_mpi(polls)) != MPI_SUCCESS) return code;
+    yield_now_and_then(polls);
   }
 }
 
 int Fabric::test_some(Handle* handles, int count, int* found, int* completed, Status*) {
   *found = 0;
-  if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  if (const int code = poll(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
     if (handles[i] == none()) continue;
     int code = 0;
@@ -118,9 +129,9 @@ int Fabric::test_some(Handle* handles, int count, int* found, int* completed, St
 
 int Fabric::wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) {
   for (unsigned polls = 1;; ++polls) {
-    int code = test_some(handles, count, found, completed, statuses);
+    const int code = test_some(handles, count, found, completed, statuses);
     if (code != MPI_SUCCESS || *found > 0) return code;
-    if ((code = poll_mpi(polls)) != MPI_SUCCESS) return code;
+    yield_now_and_then(polls);
   }
 }
 
@@ -133,17 +144,16 @@ int Fabric::wait_all(Handle* handles, std::size_t count) {
 
 int Fabric::progress() {
   const int code = endpoint_.progress();
-  return code == 0 ? poll_mpi(0) : code_of(code);
+  return code == 0 ? poll_mpi() : code_of(code);
 }
 
 int Fabric::cancel(Handle* handle) {
   if (*handle == none()) return MPI_SUCCESS;
-  const int code = endpoint_.cancel(*handle);
-  if (code != 0) return code_of(code);
+  if (const int code = endpoint_.cancel(*handle); code != 0) return code_of(code);
   int result = 0;
   for (unsigned polls = 1; !endpoint_.finish(handle, &result); ++polls) {
-    if (const int failed = endpoint_.progress(); failed != 0) return code_of(failed);
-    if (const int failed = poll_mpi(polls); failed != MPI_SUCCESS) return failed;
+    if (const int code = poll(); code != MPI_SUCCESS) return code;
+    yield_now_and_then(polls);
   }
   return result == FabricEndpoint::cancelled ? MPI_SUCCESS : code_of(result);
 }

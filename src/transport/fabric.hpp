@@ -3,8 +3,9 @@
 //
 //   tag = (channel, 20 bits) (source rank, 20 bits) (tag, 24 bits)
 //
-// The channel separates communicators of a process. Waiting polls the endpoint and, every 16th time, the MPI:
-// other ranks may depend on messages of the MPI that only this rank's progress completes.
+// The channel separates communicators of a process. Tests and waits poll the endpoint; every 16th poll of all
+// calls together also progresses the MPI, since other ranks may depend on messages of the MPI that only this
+// rank's progress completes. (Counted within each wait, short waits would starve it.)
 #pragma once
 
 #include <memory>
@@ -58,8 +59,9 @@ class Fabric final : public Transport {
   static constexpr std::size_t pack_below = 32 * 1024;
 
   std::uint64_t tag_from(int source, int tag) const;
-  /// One unsuccessful poll of a wait: progresses the MPI now and then, and yields to other processes.
-  int poll_mpi(unsigned polls) const;
+  /// Polls the endpoint and, now and then, the MPI.
+  int poll();
+  int poll_mpi() const;
   int code_of(int result) const;
 
   FabricEndpoint& endpoint_;
@@ -67,6 +69,7 @@ class Fabric final : public Transport {
   const int rank_;
   const std::uint32_t channel_;
   const MPI_Comm comm_;
+  unsigned polls_ = 0;
 };
 
 }  // namespace convene::transport
