@@ -28,19 +28,19 @@ bool is_last_resort(std::string_view provider) {
   return provider.starts_with("sockets") || provider.starts_with("udp") || provider.starts_with("net");
 }
 
-struct Close {
-  template <class Object>
-  void operator()(Object* object) const {
-    fi_close(&object->fid);
-  }
-};
-template <class Object>
-using Owner = std::unique_ptr<Object, Close>;
-
 }  // namespace
 
 /// In the order of creation: an object is closed before those that it was made of.
-struct FabricEndpoint::Fabric {
+struct FabricEndpoint::Objects {
+  struct Close {
+    template <class Object>
+    void operator()(Object* object) const {
+      fi_close(&object->fid);
+    }
+  };
+  template <class Object>
+  using Owner = std::unique_ptr<Object, Close>;
+
   Owner<fid_fabric> fabric;
   Owner<fid_domain> domain;
   Owner<fid_av> addresses;
@@ -94,7 +94,7 @@ void FabricEndpoint::Operation::unpack(std::size_t bytes) const {
 }
 
 FabricEndpoint::FabricEndpoint(const FabricLibrary& library)
-    : library_(library), fabric_(std::make_unique<Fabric>()) {}
+    : library_(library), objects_(std::make_unique<Objects>()) {}
 
 FabricEndpoint::~FabricEndpoint() = default;
 
@@ -135,28 +135,28 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider
 }
 
 int FabricEndpoint::open_provider(const fi_info& info) {
-  Fabric& f = *fabric_;
+  Objects& o = *objects_;
   fi_info* const mutable_info = const_cast<fi_info*>(&info);  // libfabric's functions only read it
   fid_fabric* fabric = nullptr;
   int code = library_.fabric(info.fabric_attr, &fabric, nullptr);
   if (code != 0) return code;
-  f.fabric.reset(fabric);
+  o.fabric.reset(fabric);
   fid_domain* domain = nullptr;
   if ((code = fi_domain(fabric, mutable_info, &domain, nullptr)) != 0) return code;
-  f.domain.reset(domain);
+  o.domain.reset(domain);
   fi_av_attr by_number{};
   by_number.type = FI_AV_TABLE;
   fid_av* addresses = nullptr;
   if ((code = fi_av_open(domain, &by_number, &addresses, nullptr)) != 0) return code;
-  f.addresses.reset(addresses);
+  o.addresses.reset(addresses);
   fi_cq_attr with_lengths{};
   with_lengths.format = FI_CQ_FORMAT_MSG;
   fid_cq* completions = nullptr;
   if ((code = fi_cq_open(domain, &with_lengths, &completions, nullptr)) != 0) return code;
-  f.completions.reset(completions);
+  o.completions.reset(completions);
   fid_ep* endpoint = nullptr;
   if ((code = fi_endpoint(domain, mutable_info, &endpoint, nullptr)) != 0) return code;
-  f.endpoint.reset(endpoint);
+  o.endpoint.reset(endpoint);
   if ((code = fi_ep_bind(endpoint, &addresses->fid, 0)) != 0) return code;
   if ((code = fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV)) != 0) return code;
   if ((code = fi_enable(endpoint)) != 0) return code;
@@ -164,9 +164,9 @@ int FabricEndpoint::open_provider(const fi_info& info) {
   std::size_t bytes = address.size();
   if ((code = fi_getname(&endpoint->fid, address.data(), &bytes)) != 0) return code;
   address_.assign(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(bytes));
-  f.most_pieces = std::clamp<std::size_t>(std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit), 1,
+  o.most_pieces = std::clamp<std::size_t>(std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit), 1,
                                           transport::most_pieces);
-  f.most_bytes = info.ep_attr->max_msg_size;
+  o.most_bytes = info.ep_attr->max_msg_size;
   provider_ = info.fabric_attr->prov_name;
   is_local_ = reaches_one_node(provider_);
   return 0;
@@ -175,7 +175,7 @@ int FabricEndpoint::open_provider(const fi_info& info) {
 int FabricEndpoint::add_peer(std::span<const std::byte> address, Peer* peer) {
   const std::lock_guard lock(mutex_);
   fi_addr_t made = FI_ADDR_UNSPEC;
-  const int added = fi_av_insert(fabric_->addresses.get(), address.data(), 1, &made, 0, nullptr);
+  const int added = fi_av_insert(objects_->addresses.get(), address.data(), 1, &made, 0, nullptr);
   *peer = made;
   if (added == 1) return 0;
   return added < 0 ? added : -FI_EINVAL;
@@ -207,7 +207,7 @@ int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uin
   operation.is_receive = false;
   operation.peer = peer;
   operation.tag = tag;
-  operation.set(pieces, fabric_->most_pieces);
+  operation.set(pieces, objects_->most_pieces);
   return post(operation, handle);
 }
 
@@ -219,7 +219,7 @@ int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t ta
   operation.peer = FI_ADDR_UNSPEC;
   operation.tag = tag;
   operation.ignored = ignored;
-  operation.set(pieces, fabric_->most_pieces);
+  operation.set(pieces, objects_->most_pieces);
   return post(operation, handle);
 }
 
@@ -239,9 +239,9 @@ int FabricEndpoint::post(Operation& operation, Handle* handle) {
 
 /// Hands an operation to the provider. Returns 0, -FI_EAGAIN or another error.
 long FabricEndpoint::hand_over(Operation& operation) {
-  fid_ep* const endpoint = fabric_->endpoint.get();
+  fid_ep* const endpoint = objects_->endpoint.get();
   const auto& parts = operation.parts;
-  if (operation.count == 1 && parts[0].iov_len > fabric_->most_bytes) return -FI_EMSGSIZE;
+  if (operation.count == 1 && parts[0].iov_len > objects_->most_bytes) return -FI_EMSGSIZE;
   if (operation.is_receive && operation.count == 1)
     return fi_trecv(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, FI_ADDR_UNSPEC, operation.tag,
                     operation.ignored, &operation);
@@ -287,11 +287,11 @@ void FabricEndpoint::complete(Operation& operation, int code) {
 int FabricEndpoint::read_completions() {
   std::array<fi_cq_msg_entry, 16> entries{};
   for (;;) {
-    const long read = fi_cq_read(fabric_->completions.get(), entries.data(), entries.size());
+    const long read = fi_cq_read(objects_->completions.get(), entries.data(), entries.size());
     if (read == -FI_EAGAIN) return 0;
     if (read == -FI_EAVAIL) {
       fi_cq_err_entry failed{};
-      if (fi_cq_readerr(fabric_->completions.get(), &failed, 0) < 1 || !failed.op_context) return -FI_EOTHER;
+      if (fi_cq_readerr(objects_->completions.get(), &failed, 0) < 1 || !failed.op_context) return -FI_EOTHER;
       const int code = failed.err == FI_ETRUNC      ? truncated
                        : failed.err == FI_ECANCELED ? cancelled
                                                     : -failed.err;
@@ -338,7 +338,7 @@ int FabricEndpoint::cancel(Operation& operation) {
     complete(operation, cancelled);
     return 0;
   }
-  return operation.is_receive ? static_cast<int>(fi_cancel(&fabric_->endpoint->fid, &operation)) : 0;
+  return operation.is_receive ? static_cast<int>(fi_cancel(&objects_->endpoint->fid, &operation)) : 0;
 }
 
 void FabricEndpoint::leave(Handle* handle) {
@@ -368,7 +368,7 @@ std::string FabricEndpoint::text_of(int code) const {
 #else
 namespace convene::transport {
 
-struct FabricEndpoint::Fabric {};
+struct FabricEndpoint::Objects {};
 struct FabricEndpoint::Operation {};
 
 std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, std::string& why_not) {

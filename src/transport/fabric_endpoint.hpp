@@ -72,7 +72,7 @@ class FabricEndpoint {
   std::string text_of(int code) const;
 
  private:
-  struct Fabric;     // the objects of libfabric
+  struct Objects;    // the objects of libfabric
   struct Operation;  // an operation, from its post until it is freed
 
   explicit FabricEndpoint(const FabricLibrary& library);
@@ -89,7 +89,7 @@ class FabricEndpoint {
   void complete(Operation& operation, int code);
 
   const FabricLibrary& library_;
-  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<Objects> objects_;
   std::string provider_;
   bool is_local_ = false;
   std::vector<std::byte> address_;
