@@ -199,6 +199,8 @@ def test_the_ranks_get_the_library(
         "--rules",
         rules,
         "--log",
+        "--transport",
+        "fabric:tcp",
         "--",
         launcher,
         "-n",
@@ -211,6 +213,7 @@ def test_the_ranks_get_the_library(
     assert received["variables"]["CONVENE_USE"] == "allgather=sparbit;send=packed"
     assert received["variables"]["CONVENE_RULES"] == str(rules)
     assert received["variables"]["CONVENE_LOG"] == "info"
+    assert received["variables"]["CONVENE_TRANSPORT"] == "fabric:tcp"
     assert received["arguments"][0] == options
     assert received["arguments"][-3:] == ["-n", "1", "true"]
     assert not Path(received["variables"]["CONVENE_PROFILE_DIR"]).exists()  # cleaned up
@@ -310,6 +313,9 @@ def test_the_former_name_of_the_profile_directory(
         (("--learn", "--observe", "--", "true"), "--observe and --learn exclude each other; give one"),
         (("--no-learn", "--observe", "--", "true"), "--observe and --no-learn exclude each other"),
         (("--speed", "--", "true"), "--speed"),
+        (("--transport", "fabrik", "--", "true"), "invalid --transport 'fabrik'; give mpi, fabric or"),
+        (("--transport", "fabric:", "--", "true"), "invalid --transport 'fabric:'"),
+        (("--transport", "mpi:tcp", "--", "true"), "invalid --transport 'mpi:tcp'"),
     ],
 )
 def test_wrong_requests(convene: Convene, arguments: tuple[str, ...], sentence: str) -> None:

@@ -98,8 +98,9 @@ FabricEndpoint::FabricEndpoint(const FabricLibrary& library)
 
 FabricEndpoint::~FabricEndpoint() = default;
 
-std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider, std::string& why_not) {
-  const FabricLibrary* const library = fabric_library(why_not);
+std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider, const std::string& file,
+                                                     std::string& why_not) {
+  const FabricLibrary* const library = fabric_library(file, why_not);
   if (!library) return nullptr;
   struct FreeInfo {
     const FabricLibrary& library;
@@ -371,7 +372,8 @@ namespace convene::transport {
 struct FabricEndpoint::Objects {};
 struct FabricEndpoint::Operation {};
 
-std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, std::string& why_not) {
+std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, const std::string&,
+                                                     std::string& why_not) {
   why_not = "this library was built without the headers of libfabric";
   return nullptr;
 }

@@ -38,7 +38,9 @@ class FabricEndpoint {
 
   /// Opens an endpoint of a provider that has reliable tagged messages with 64 bits of tag: one by name (such
   /// as tcp or shm); if the name is empty, the first that reaches other nodes. Null with a reason.
-  static std::unique_ptr<FabricEndpoint> open(const std::string& provider, std::string& why_not);
+  /// `library`: the file of libfabric, or empty.
+  static std::unique_ptr<FabricEndpoint> open(const std::string& provider, const std::string& library,
+                                              std::string& why_not);
   ~FabricEndpoint();
   FabricEndpoint(const FabricEndpoint&) = delete;
   FabricEndpoint& operator=(const FabricEndpoint&) = delete;

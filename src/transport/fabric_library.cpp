@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <memory>
-
 namespace convene::transport {
 namespace {
 
@@ -20,11 +17,10 @@ struct Loaded {
   std::string why_not;  // empty: it is loaded
 };
 
-void* open_library(std::string& why_not) {
+void* open_library(const std::string& file, std::string& why_not) {
   constexpr const char* soname = "libfabric.so.1";
-  const char* const given = std::getenv("CONVENE_LIBFABRIC");
-  if (given && *given) {
-    void* const handle = dlopen(given, RTLD_NOW | RTLD_LOCAL);
+  if (!file.empty()) {
+    void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) why_not = std::string("CONVENE_LIBFABRIC cannot be loaded: ") + dlerror();
     return handle;
   }
@@ -40,9 +36,9 @@ bool find(void* handle, const char* name, Function*& function) {
   return function != nullptr;
 }
 
-Loaded load() {
+Loaded load(const std::string& file) {
   Loaded loaded;
-  void* const handle = open_library(loaded.why_not);
+  void* const handle = open_library(file, loaded.why_not);
   if (!handle) return loaded;
   FabricLibrary& library = loaded.library;
   std::uint32_t (*version)() = nullptr;
@@ -66,8 +62,8 @@ Loaded load() {
 
 std::string FabricLibrary::version_text() const { return text_of(version); }
 
-const FabricLibrary* fabric_library(std::string& why_not) {
-  static const Loaded& once = *new Loaded(load());  // never unloaded: a provider may have threads
+const FabricLibrary* fabric_library(const std::string& file, std::string& why_not) {
+  static const Loaded& once = *new Loaded(load(file));  // never unloaded: a provider may have threads
   why_not = once.why_not;
   return once.why_not.empty() ? &once.library : nullptr;
 }

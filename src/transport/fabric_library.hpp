@@ -25,8 +25,8 @@ struct FabricLibrary {
   std::string version_text() const;
 };
 
-/// Loads libfabric once per process: the file that CONVENE_LIBFABRIC names; else the copy that the MPI has
-/// loaded; else the system's. Null with a reason if there is none, or one older than 1.17.
-const FabricLibrary* fabric_library(std::string& why_not);
+/// Loads libfabric once per process: `file`; if that is empty, the copy that the MPI has loaded, else the
+/// system's. Null with a reason if there is none, or one older than 1.17.
+const FabricLibrary* fabric_library(const std::string& file, std::string& why_not);
 
 }  // namespace convene::transport

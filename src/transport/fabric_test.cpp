@@ -23,7 +23,7 @@ class FabricRanks : public testing::TestWithParam<const char*> {
   void SetUp() override {
     std::string why_not;
     for (int rank = 0; rank < procs; ++rank) {
-      endpoints_.push_back(FabricEndpoint::open(GetParam(), why_not));
+      endpoints_.push_back(FabricEndpoint::open(GetParam(), "", why_not));
       if (!endpoints_.back()) GTEST_SKIP() << why_not;
     }
     for (int rank = 0; rank < procs; ++rank) {
@@ -166,10 +166,10 @@ INSTANTIATE_TEST_SUITE_P(Providers, FabricRanks, testing::Values("tcp", "shm"),
 
 TEST(FabricEndpoint, AnUnknownProviderIsNamed) {
   std::string why_not;
-  EXPECT_EQ(FabricEndpoint::open("carrier_pigeon", why_not), nullptr);
+  EXPECT_EQ(FabricEndpoint::open("carrier_pigeon", "", why_not), nullptr);
   EXPECT_NE(why_not, "");
-  if (fabric_library(why_not)) {
-    EXPECT_EQ(FabricEndpoint::open("carrier_pigeon", why_not), nullptr);
+  if (fabric_library("", why_not)) {
+    EXPECT_EQ(FabricEndpoint::open("carrier_pigeon", "", why_not), nullptr);
     EXPECT_NE(why_not.find("no provider 'carrier_pigeon'"), std::string::npos) << why_not;
   }
 }

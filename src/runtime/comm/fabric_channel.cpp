@@ -46,7 +46,7 @@ struct ProcessEndpoint {
   FabricEndpoint* open() {
     const std::lock_guard lock(mutex);
     if (!endpoint && why_not.empty()) {
-      endpoint = FabricEndpoint::open(settings().fabric_provider, why_not);
+      endpoint = FabricEndpoint::open(settings().fabric_provider, settings().fabric_library, why_not);
       if (endpoint) process::at_end(process::EndStage::close, close);
     }
     return endpoint.get();

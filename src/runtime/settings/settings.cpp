@@ -109,6 +109,7 @@ void read_transport(Settings& result) {
                 "' is not known; try one of: mpi, fabric, fabric:PROVIDER (as in fabric:tcp)");
   if (stack::is_simulated) return;
   result.uses_fabric = true;
+  result.fabric_library = variable("CONVENE_LIBFABRIC");
   if (value != fabric) result.fabric_provider = value.substr(fabric.size() + 1);
   result.wisdom_files.clear();
   result.learns = result.only_observes = false;

@@ -25,6 +25,7 @@ struct Settings {
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
   bool uses_fabric = false;              ///< CONVENE_TRANSPORT=fabric[:PROVIDER]; never under a simulator
+  std::string fabric_library;            ///< CONVENE_LIBFABRIC: its file; empty: found by name
   std::string fabric_provider;           ///< empty: the first that libfabric lists
   std::string machine, mapping;          ///< CONVENE_MACHINE, CONVENE_MAPPING
   bool check_agreement = false;          ///< CONVENE_CHECK=agreement
