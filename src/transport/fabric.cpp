@@ -9,6 +9,8 @@
 namespace convene::transport {
 namespace {
 
+constexpr std::array<Piece, 1> nothing{};
+
 std::byte* bytes_at(const void* at) { return static_cast<std::byte*>(const_cast<void*>(at)); }
 
 /// Lets other processes run, if there are more than cores. `polls`: of a wait, without a result.
@@ -21,7 +23,15 @@ void yield_now_and_then(unsigned polls) {
 
 Fabric::Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank,
                std::uint32_t channel, MPI_Comm comm)
-    : endpoint_(endpoint), peers_(std::move(peers)), rank_(rank), channel_(channel), comm_(comm) {}
+    : endpoint_(endpoint), peers_(peers.size()), rank_(rank), channel_(channel), comm_(comm) {
+  for (std::size_t i = 0; i < peers.size(); ++i) peers_[i].address = peers[i];
+}
+
+/// Credits that are on their way arrive later.
+Fabric::~Fabric() {
+  for (Peer& peer : peers_)
+    for (Handle& handle : peer.returns) endpoint_.detach(&handle);
+}
 
 std::uint64_t Fabric::tag_from(int source, int tag) const {
   return (std::uint64_t{channel_} << (rank_bits + tag_bits)) |
@@ -33,10 +43,81 @@ int Fabric::code_of(int result) const {
   return result == FabricEndpoint::truncated ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
+std::uint64_t Fabric::tag_of_credit(int source) const {
+  constexpr std::uint64_t is_credit = std::uint64_t{1} << 63;  // these overtake messages that are held
+  return is_credit | tag_from(source, 0);
+}
+
+int Fabric::post_send_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle) {
+  Peer& peer = peer_of(rank);
+  if (!peer.has_credit())
+    if (const int code = take_credits(peer); code != MPI_SUCCESS) return code;
+  const bool is_held = !peer.has_credit() || !peer.held.empty();
+  const int code = endpoint_.post_send(pieces, peer.address, tag_from(rank_, tag), handle, is_held);
+  if (code != 0) return code_of(code);
+  if (!is_held) return note_sent(peer);
+  if (peer.held.empty()) starved_.push_back(&peer);
+  peer.held.push_back(*handle);
+  return MPI_SUCCESS;
+}
+
+/// The last message of a credit has been posted: its return is received.
+int Fabric::note_sent(Peer& peer) {
+  if (++peer.sent % messages_per_credit != 0) return MPI_SUCCESS;
+  const int rank = static_cast<int>(&peer - peers_.data());
+  Handle handle = none();
+  const int code = endpoint_.post_receive(nothing, tag_of_credit(rank), 0, &handle);
+  if (code == 0) peer.returns.push_back(handle);
+  return code_of(code);
+}
+
+int Fabric::note_received(Peer& peer) {
+  if (++peer.received % messages_per_credit != 0) return MPI_SUCCESS;
+  Handle handle = none();
+  const int code = endpoint_.post_send(nothing, peer.address, tag_of_credit(rank_), &handle);
+  if (code == 0) endpoint_.detach(&handle);
+  return code_of(code);
+}
+
+int Fabric::take_credits(Peer& peer) {
+  FabricEndpoint::Completion completion{};
+  while (!peer.returns.empty() && endpoint_.finish(&peer.returns.front(), &completion)) {
+    peer.returns.pop_front();
+    if (completion.code != 0) return code_of(completion.code);
+  }
+  while (!peer.held.empty() && peer.has_credit()) {
+    endpoint_.release(peer.held.front());
+    peer.held.pop_front();
+    if (const int code = note_sent(peer); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int Fabric::release_held() {
+  for (Peer* const peer : starved_)
+    if (const int code = take_credits(*peer); code != MPI_SUCCESS) return code;
+  std::erase_if(starved_, [](const Peer* peer) { return peer->held.empty(); });
+  return MPI_SUCCESS;
+}
+
+void Fabric::forget(Handle handle) {
+  for (Peer* const peer : starved_) std::erase(peer->held, handle);
+  std::erase_if(starved_, [](const Peer* peer) { return peer->held.empty(); });
+}
+
+bool Fabric::finish(Handle* handle, int* code) {
+  FabricEndpoint::Completion completion{};
+  if (!endpoint_.finish(handle, &completion)) return false;
+  *code = code_of(completion.code);
+  constexpr std::uint64_t ranks = (std::uint64_t{1} << rank_bits) - 1;
+  if (*code == MPI_SUCCESS && completion.is_receive)
+    *code = note_received(peer_of(static_cast<int>(completion.tag >> tag_bits & ranks)));
+  return true;
+}
+
 int Fabric::post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(
-      endpoint_.post_send(pieces, peers_[static_cast<std::size_t>(peer)], tag_from(rank_, tag), handle));
+  return post_send_of(pieces, peer, tag, handle);
 }
 
 int Fabric::post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
@@ -45,8 +126,7 @@ int Fabric::post_receive(void* at, std::size_t bytes, int peer, int tag, Handle*
 }
 
 int Fabric::post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
-  return code_of(
-      endpoint_.post_send(pieces, peers_[static_cast<std::size_t>(peer)], tag_from(rank_, tag), handle));
+  return post_send_of(pieces, peer, tag, handle);
 }
 
 int Fabric::post_receive_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
@@ -54,7 +134,8 @@ int Fabric::post_receive_pieces(std::span<const Piece> pieces, int peer, int tag
 }
 
 int Fabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
-  return post_send(at, bytes, peer, tag, handle);
+  const std::array pieces{Piece{bytes_at(at), bytes}};
+  return code_of(endpoint_.post_send(pieces, peer_of(peer).address, tag_from(rank_, tag), handle));
 }
 
 int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) {
@@ -93,6 +174,8 @@ int Fabric::poll_mpi() const {
 int Fabric::poll() {
   constexpr unsigned between_looks = 16;
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  if (!starved_.empty())
+    if (const int code = release_held(); code != MPI_SUCCESS) return code;
   return ++polls_ % between_looks == 0 ? poll_mpi() : static_cast<int>(MPI_SUCCESS);
 }
 
@@ -101,8 +184,8 @@ int Fabric::test(Handle* handle, bool* is_complete) {
   if (*handle == none()) return MPI_SUCCESS;
   int code = poll();
   if (code != MPI_SUCCESS) return code;
-  *is_complete = endpoint_.finish(handle, &code);
-  return code_of(code);
+  *is_complete = finish(handle, &code);
+  return code;
 }
 
 int Fabric::wait(Handle* handle) {
@@ -119,9 +202,9 @@ int Fabric::test_some(Handle* handles, int count, int* found, int* completed, St
   if (const int code = poll(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
     if (handles[i] == none()) continue;
-    int code = 0;
-    if (!endpoint_.finish(&handles[i], &code)) continue;
-    if (code != 0) return code_of(code);
+    int code = MPI_SUCCESS;
+    if (!finish(&handles[i], &code)) continue;
+    if (code != MPI_SUCCESS) return code;
     completed[(*found)++] = i;
   }
   return MPI_SUCCESS;
@@ -149,18 +232,22 @@ int Fabric::progress() {
 
 int Fabric::cancel(Handle* handle) {
   if (*handle == none()) return MPI_SUCCESS;
+  forget(*handle);
   if (const int code = endpoint_.cancel(*handle); code != 0) return code_of(code);
-  int result = 0;
-  for (unsigned polls = 1; !endpoint_.finish(handle, &result); ++polls) {
+  FabricEndpoint::Completion completion{};
+  for (unsigned polls = 1; !endpoint_.finish(handle, &completion); ++polls) {
     if (const int code = poll(); code != MPI_SUCCESS) return code;
     yield_now_and_then(polls);
   }
-  return result == FabricEndpoint::cancelled ? MPI_SUCCESS : code_of(result);
+  return completion.code == FabricEndpoint::cancelled ? MPI_SUCCESS : code_of(completion.code);
 }
 
 void Fabric::abandon(Handle* handles, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (handles[i] != none()) endpoint_.leave(&handles[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (handles[i] == none()) continue;
+    forget(handles[i]);
+    endpoint_.leave(&handles[i]);
+  }
 }
 
 }  // namespace convene::transport

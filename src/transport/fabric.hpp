@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fabric transport: messages of one communicator as tagged messages of libfabric, matched by
 //
-//   tag = (channel, 20 bits) (source rank, 20 bits) (tag, 24 bits)
+//   tag = (credit, 1 bit) (channel, 19 bits) (source rank, 20 bits) (tag, 24 bits)
 //
 // The channel separates communicators of a process. Tests and waits poll the endpoint; every 16th poll of all
 // calls together also progresses the MPI, since other ranks may depend on messages of the MPI that only this
 // rank's progress completes. (Counted within each wait, short waits would starve it.)
+//
+// Credits: providers buffer messages that come before their receive, without a limit, so a rank that runs
+// ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
+// ahead: for each so many receives from a rank, an empty message returns a credit to it. A send without
+// credit is held, and its call does not wait. Notices are few, and need none.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -19,13 +26,15 @@ namespace convene::transport {
 
 class Fabric final : public Transport {
  public:
-  static constexpr int channel_bits = 20, rank_bits = 20, tag_bits = 24;
+  static constexpr int channel_bits = 19, rank_bits = 20, tag_bits = 24;
+  static constexpr std::uint32_t messages_per_credit = 32, credits = 3;
   static constexpr int highest_tag = (1 << tag_bits) - 1;
 
   /// `peers`: of the endpoint, by rank. `comm`: its messages progress while a wait polls; may be
   /// MPI_COMM_NULL.
   Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank, std::uint32_t channel,
          MPI_Comm comm);
+  ~Fabric() override;
 
   Capabilities capabilities() const override { return {.shared_memory = true, .pack_below = pack_below}; }
   int connect(const Schedule&) override { return MPI_SUCCESS; }
@@ -58,14 +67,35 @@ class Fabric final : public Transport {
  private:
   static constexpr std::size_t pack_below = 32 * 1024;
 
+  /// Messages with another rank.
+  struct Peer {
+    FabricEndpoint::Peer address = 0;
+    std::uint32_t sent = 0, received = 0;
+    std::deque<Handle> returns;  // receives of credits, in order
+    std::deque<Handle> held;     // sends without credit, in order
+    bool has_credit() const { return returns.size() < credits; }
+  };
+
   std::uint64_t tag_from(int source, int tag) const;
+  std::uint64_t tag_of_credit(int source) const;
+  Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+  int post_send_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle);
+  int note_sent(Peer& peer);
+  int note_received(Peer& peer);
+  int take_credits(Peer& peer);
+  int release_held();
+  /// Removes a send that is held, if it is.
+  void forget(Handle handle);
+  /// True if an operation is complete. `*code`: its result.
+  bool finish(Handle* handle, int* code);
   /// Polls the endpoint and, now and then, the MPI.
   int poll();
   int poll_mpi() const;
   int code_of(int result) const;
 
   FabricEndpoint& endpoint_;
-  const std::vector<FabricEndpoint::Peer> peers_;
+  std::vector<Peer> peers_;
+  std::vector<Peer*> starved_;  // those with sends that are held
   const int rank_;
   const std::uint32_t channel_;
   const MPI_Comm comm_;

@@ -51,7 +51,7 @@ struct FabricEndpoint::Objects {
 
 struct FabricEndpoint::Operation {
   fi_context2 context;  // first: completions name it
-  bool is_receive = false, is_complete = false, is_left = false;
+  bool is_receive = false, is_complete = false, is_left = false, is_held = false;
   int code = 0;
   Peer peer = 0;
   std::uint64_t tag = 0, ignored = 0;
@@ -202,10 +202,12 @@ void FabricEndpoint::free(Operation& operation) {
   unused_.push_back(&operation);
 }
 
-int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle) {
+int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
+                              bool held) {
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
   operation.is_receive = false;
+  operation.is_held = held;
   operation.peer = peer;
   operation.tag = tag;
   operation.set(pieces, objects_->most_pieces);
@@ -217,6 +219,7 @@ int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t ta
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
   operation.is_receive = true;
+  operation.is_held = false;
   operation.peer = FI_ADDR_UNSPEC;
   operation.tag = tag;
   operation.ignored = ignored;
@@ -240,6 +243,7 @@ int FabricEndpoint::post(Operation& operation, Handle* handle) {
 
 /// Hands an operation to the provider. Returns 0, -FI_EAGAIN or another error.
 long FabricEndpoint::hand_over(Operation& operation) {
+  if (operation.is_held) return -FI_EAGAIN;
   fid_ep* const endpoint = objects_->endpoint.get();
   const auto& parts = operation.parts;
   if (operation.count == 1 && parts[0].iov_len > objects_->most_bytes) return -FI_EMSGSIZE;
@@ -261,7 +265,8 @@ long FabricEndpoint::hand_over(Operation& operation) {
 bool FabricEndpoint::is_deferred_for(const Operation& operation, std::size_t below) const {
   return std::any_of(deferred_.begin(), deferred_.begin() + static_cast<std::ptrdiff_t>(below),
                      [&](const Operation* each) {
-                       return each->is_receive == operation.is_receive && each->peer == operation.peer;
+                       return each->is_receive == operation.is_receive && each->peer == operation.peer &&
+                              each->tag >> order_bits == operation.tag >> order_bits;
                      });
 }
 
@@ -317,11 +322,11 @@ int FabricEndpoint::progress() {
   return code;
 }
 
-bool FabricEndpoint::finish(Handle* handle, int* code) {
+bool FabricEndpoint::finish(Handle* handle, Completion* completion) {
   auto& operation = *reinterpret_cast<Operation*>(*handle);
   const std::lock_guard lock(mutex_);
   if (!operation.is_complete) return false;
-  *code = operation.code;
+  *completion = {operation.code, operation.is_receive && operation.ignored == 0, operation.tag};
   free(operation);
   *handle = Transport::none();
   return true;
@@ -329,10 +334,10 @@ bool FabricEndpoint::finish(Handle* handle, int* code) {
 
 int FabricEndpoint::cancel(Handle handle) {
   const std::lock_guard lock(mutex_);
-  return cancel(*reinterpret_cast<Operation*>(handle));
+  return cancel_locked(*reinterpret_cast<Operation*>(handle));
 }
 
-int FabricEndpoint::cancel(Operation& operation) {
+int FabricEndpoint::cancel_locked(Operation& operation) {
   if (operation.is_complete) return 0;
   if (const auto at = std::find(deferred_.begin(), deferred_.end(), &operation); at != deferred_.end()) {
     deferred_.erase(at);
@@ -343,14 +348,23 @@ int FabricEndpoint::cancel(Operation& operation) {
 }
 
 void FabricEndpoint::leave(Handle* handle) {
+  cancel(*handle);
+  detach(handle);
+}
+
+void FabricEndpoint::detach(Handle* handle) {
   auto& operation = *reinterpret_cast<Operation*>(*handle);
   *handle = Transport::none();
   const std::lock_guard lock(mutex_);
-  cancel(operation);
   if (operation.is_complete)
     free(operation);
   else
     operation.is_left = true;
+}
+
+void FabricEndpoint::release(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  reinterpret_cast<Operation*>(handle)->is_held = false;
 }
 
 std::size_t FabricEndpoint::pending() const {
@@ -379,10 +393,12 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, const s
 }
 FabricEndpoint::~FabricEndpoint() = default;
 int FabricEndpoint::add_peer(std::span<const std::byte>, Peer*) { return -1; }
-int FabricEndpoint::post_send(std::span<const Piece>, Peer, std::uint64_t, Handle*) { return -1; }
+int FabricEndpoint::post_send(std::span<const Piece>, Peer, std::uint64_t, Handle*, bool) { return -1; }
 int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, std::uint64_t, Handle*) { return -1; }
 int FabricEndpoint::progress() { return -1; }
-bool FabricEndpoint::finish(Handle*, int*) { return false; }
+bool FabricEndpoint::finish(Handle*, Completion*) { return false; }
+void FabricEndpoint::release(Handle) {}
+void FabricEndpoint::detach(Handle*) {}
 int FabricEndpoint::cancel(Handle) { return -1; }
 void FabricEndpoint::leave(Handle*) {}
 std::size_t FabricEndpoint::pending() const { return 0; }

@@ -32,6 +32,13 @@ class FabricEndpoint {
   using Handle = Transport::Handle;
   using Peer = std::uint64_t;
   static constexpr std::size_t most_address = 96;  ///< bytes of an address
+  static constexpr int order_bits = 44;
+
+  struct Completion {
+    int code;           ///< result
+    bool is_receive;    ///< of one source: nothing was ignored
+    std::uint64_t tag;  ///< that of the post
+  };
 
   /// Results of functions: 0, or one of these, or libfabric's negative code.
   static constexpr int truncated = 1, cancelled = 2;
@@ -54,19 +61,26 @@ class FabricEndpoint {
   /// Adds the address of a process. Returns 0 or an error.
   int add_peer(std::span<const std::byte> address, Peer* peer);
 
-  int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle);
+  /// Sends to a peer keep their order if their tags have the same bits above `order_bits`; so do receives. A
+  /// send that is `held` waits for release().
+  int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
+                bool held = false);
   /// `ignored`: bits of the tag that need not match.
   int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle);
 
   /// Reads completions. Returns 0 or an error of the queue itself.
   int progress();
-  /// True if an operation is complete; then `*code` is its result, and the handle is freed and none.
-  bool finish(Handle* handle, int* code);
+  /// True if an operation is complete; then the handle is freed and none.
+  bool finish(Handle* handle, Completion* completion);
+  /// Lets a send that was held be posted by the next progress.
+  void release(Handle handle);
   /// Cancels a receive, or a send that the provider has not accepted. It is complete, or will be, with the
   /// result `cancelled` if no message matched.
   int cancel(Handle handle);
   /// Cancels an operation and leaves it to the endpoint, which frees it when it is complete.
   void leave(Handle* handle);
+  /// Leaves an operation to the endpoint, which frees it when it is complete.
+  void detach(Handle* handle);
   /// Operations that are not complete.
   std::size_t pending() const;
 
@@ -87,7 +101,7 @@ class FabricEndpoint {
   void post_deferred();
   bool is_deferred_for(const Operation& operation, std::size_t below) const;
   int read_completions();
-  int cancel(Operation& operation);
+  int cancel_locked(Operation& operation);
   void complete(Operation& operation, int code);
 
   const FabricLibrary& library_;
