@@ -46,7 +46,7 @@ class NativeCalls {
   std::size_t memory() const { return calls_ ? sizeof(Calls) : 0; }
 
  private:
-  static constexpr std::size_t number = 16;
+  static constexpr std::size_t number = 8;
   using Calls = std::array<RepeatedCall, number>;
 
   /// Roots of one call are at different places.

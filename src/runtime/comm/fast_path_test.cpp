@@ -14,15 +14,15 @@ RepeatedCall call_of(const CallKey& key) {
   return {.decision = std::make_shared<Decision>(), .key = key, .block_bytes = 4};
 }
 
-TEST(FastPath, KeepsSixteenRoots) {
+TEST(FastPath, KeepsEightRoots) {
   NativeCalls calls;
   EXPECT_EQ(calls.find(bcast_from(0)), nullptr);
-  for (int root = 0; root < 16; ++root) calls.keep(call_of(bcast_from(root)));
-  for (int root = 0; root < 16; ++root) {
+  for (int root = 0; root < 8; ++root) calls.keep(call_of(bcast_from(root)));
+  for (int root = 0; root < 8; ++root) {
     ASSERT_NE(calls.find(bcast_from(root)), nullptr) << root;
     EXPECT_EQ(calls.find(bcast_from(root))->key.root, root);
   }
-  EXPECT_EQ(calls.find(bcast_from(16)), nullptr);  // the place of another root
+  EXPECT_EQ(calls.find(bcast_from(8)), nullptr);  // the place of another root
 }
 
 TEST(FastPath, FindsNoOtherCall) {
