@@ -16,13 +16,15 @@ def over(provider: str, use: str) -> dict[str, str]:
     return {"CONVENE_TRANSPORT": f"fabric:{provider}", "CONVENE_USE": use, "CONVENE_LOG": "info"}
 
 
-@pytest.mark.sampled(default=2, all=6)
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.sampled(default=2, all=7)
+@pytest.mark.parametrize(("provider", "thread"), [("tcp", "0"), ("shm", "0"), ("tcp", "1")])
 @pytest.mark.parametrize("name", STACKS)
-def test_random_calls_of_an_unmodified_program(name: str, provider: str) -> None:
+def test_random_calls_of_an_unmodified_program(name: str, provider: str, thread: str) -> None:
+    """Blocking calls beside operations that are pending, which the progress thread may advance."""
     stack = present(name)
     options = ["--interposed", "--calls", "200", "--seed", "17"]
-    done = stack.run(4, [random_calls.program_of(stack), *options], over(provider, USE))
+    variables = over(provider, USE) | {"CONVENE_PROGRESS_THREAD": thread}
+    done = stack.run(4, [random_calls.program_of(stack), *options], variables)
     assert done.status == 0, done.output
     assert "all right" in done.output
     assert done.output.count(TRAVELS) == 1

@@ -21,10 +21,9 @@ void yield_now_and_then(unsigned polls) {
 
 }  // namespace
 
-Fabric::Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank,
-               std::uint32_t channel, MPI_Comm comm)
-    : endpoint_(endpoint), peers_(peers.size()), rank_(rank), channel_(channel), comm_(comm) {
-  for (std::size_t i = 0; i < peers.size(); ++i) peers_[i].address = peers[i];
+Fabric::Fabric(FabricEndpoint& endpoint, const std::vector<Place>& places, int rank, MPI_Comm comm)
+    : endpoint_(endpoint), rank_(rank), comm_(comm), peers_(places.size()) {
+  for (std::size_t i = 0; i < places.size(); ++i) peers_[i].place = places[i];
 }
 
 /// Credits that are on their way arrive later.
@@ -33,8 +32,8 @@ Fabric::~Fabric() {
     for (Handle& handle : peer.returns) endpoint_.detach(&handle);
 }
 
-std::uint64_t Fabric::tag_from(int source, int tag) const {
-  return (std::uint64_t{channel_} << (rank_bits + tag_bits)) |
+std::uint64_t Fabric::tag_of(const Place& to, int source, int tag) {
+  return (std::uint64_t{to.channel} << (rank_bits + tag_bits)) |
          (static_cast<std::uint64_t>(source) << tag_bits) | static_cast<std::uint64_t>(tag);
 }
 
@@ -43,17 +42,19 @@ int Fabric::code_of(int result) const {
   return result == FabricEndpoint::truncated ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
-std::uint64_t Fabric::tag_of_credit(int source) const {
+std::uint64_t Fabric::tag_of_credit(const Place& to, int source) {
   constexpr std::uint64_t is_credit = std::uint64_t{1} << 63;  // these overtake messages that are held
-  return is_credit | tag_from(source, 0);
+  return is_credit | tag_of(to, source, 0);
 }
 
 int Fabric::post_send_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle) {
+  const std::lock_guard lock(mutex_);
   Peer& peer = peer_of(rank);
   if (!peer.has_credit())
     if (const int code = take_credits(peer); code != MPI_SUCCESS) return code;
   const bool is_held = !peer.has_credit() || !peer.held.empty();
-  const int code = endpoint_.post_send(pieces, peer.address, tag_from(rank_, tag), handle, is_held);
+  const int code =
+      endpoint_.post_send(pieces, peer.place.peer, tag_of(peer.place, rank_, tag), handle, is_held);
   if (code != 0) return code_of(code);
   if (!is_held) return note_sent(peer);
   if (peer.held.empty()) starved_.push_back(&peer);
@@ -66,7 +67,7 @@ int Fabric::note_sent(Peer& peer) {
   if (++peer.sent % messages_per_credit != 0) return MPI_SUCCESS;
   const int rank = static_cast<int>(&peer - peers_.data());
   Handle handle = none();
-  const int code = endpoint_.post_receive(nothing, tag_of_credit(rank), 0, &handle);
+  const int code = endpoint_.post_receive(nothing, tag_of_credit(own_place(), rank), 0, &handle);
   if (code == 0) peer.returns.push_back(handle);
   return code_of(code);
 }
@@ -74,7 +75,7 @@ int Fabric::note_sent(Peer& peer) {
 int Fabric::note_received(Peer& peer) {
   if (++peer.received % messages_per_credit != 0) return MPI_SUCCESS;
   Handle handle = none();
-  const int code = endpoint_.post_send(nothing, peer.address, tag_of_credit(rank_), &handle);
+  const int code = endpoint_.post_send(nothing, peer.place.peer, tag_of_credit(peer.place, rank_), &handle);
   if (code == 0) endpoint_.detach(&handle);
   return code_of(code);
 }
@@ -94,6 +95,7 @@ int Fabric::take_credits(Peer& peer) {
 }
 
 int Fabric::release_held() {
+  const std::lock_guard lock(mutex_);
   for (Peer* const peer : starved_)
     if (const int code = take_credits(*peer); code != MPI_SUCCESS) return code;
   std::erase_if(starved_, [](const Peer* peer) { return peer->held.empty(); });
@@ -101,6 +103,7 @@ int Fabric::release_held() {
 }
 
 void Fabric::forget(Handle handle) {
+  const std::lock_guard lock(mutex_);
   for (Peer* const peer : starved_) std::erase(peer->held, handle);
   std::erase_if(starved_, [](const Peer* peer) { return peer->held.empty(); });
 }
@@ -109,9 +112,10 @@ bool Fabric::finish(Handle* handle, int* code) {
   FabricEndpoint::Completion completion{};
   if (!endpoint_.finish(handle, &completion)) return false;
   *code = code_of(completion.code);
+  if (*code != MPI_SUCCESS || !completion.is_receive) return true;
   constexpr std::uint64_t ranks = (std::uint64_t{1} << rank_bits) - 1;
-  if (*code == MPI_SUCCESS && completion.is_receive)
-    *code = note_received(peer_of(static_cast<int>(completion.tag >> tag_bits & ranks)));
+  const std::lock_guard lock(mutex_);
+  *code = note_received(peer_of(static_cast<int>(completion.tag >> tag_bits & ranks)));
   return true;
 }
 
@@ -122,7 +126,7 @@ int Fabric::post_send(const void* at, std::size_t bytes, int peer, int tag, Hand
 
 int Fabric::post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(endpoint_.post_receive(pieces, tag_from(peer, tag), 0, handle));
+  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), peer, tag), 0, handle));
 }
 
 int Fabric::post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
@@ -130,18 +134,19 @@ int Fabric::post_send_pieces(std::span<const Piece> pieces, int peer, int tag, A
 }
 
 int Fabric::post_receive_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
-  return code_of(endpoint_.post_receive(pieces, tag_from(peer, tag), 0, handle));
+  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), peer, tag), 0, handle));
 }
 
 int Fabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(endpoint_.post_send(pieces, peer_of(peer).address, tag_from(rank_, tag), handle));
+  const Place& to = peer_of(peer).place;
+  return code_of(endpoint_.post_send(pieces, to.peer, tag_of(to, rank_, tag), handle));
 }
 
 int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) {
   constexpr std::uint64_t any_source = ((std::uint64_t{1} << rank_bits) - 1) << tag_bits;
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(endpoint_.post_receive(pieces, tag_from(0, tag), any_source, handle));
+  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), 0, tag), any_source, handle));
 }
 
 int Fabric::send(const Outgoing& message) {
@@ -174,8 +179,7 @@ int Fabric::poll_mpi() const {
 int Fabric::poll() {
   constexpr unsigned between_looks = 16;
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
-  if (!starved_.empty())
-    if (const int code = release_held(); code != MPI_SUCCESS) return code;
+  if (const int code = release_held(); code != MPI_SUCCESS) return code;
   return ++polls_ % between_looks == 0 ? poll_mpi() : static_cast<int>(MPI_SUCCESS);
 }
 

@@ -3,7 +3,9 @@
 //
 //   tag = (credit, 1 bit) (channel, 19 bits) (source rank, 20 bits) (tag, 24 bits)
 //
-// The channel separates communicators of a process. Tests and waits poll the endpoint; every 16th poll of all
+// The channel separates communicators: each process has a number of its own for each communicator, which the
+// others send to. (A common number would have to be unique in all processes, whose threads may set up several
+// communicators at a time.) Tests and waits poll the endpoint; every 16th poll of all
 // calls together also progresses the MPI, since other ranks may depend on messages of the MPI that only this
 // rank's progress completes. (Counted within each wait, short waits would starve it.)
 //
@@ -11,11 +13,17 @@
 // ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
 // ahead: for each so many receives from a rank, an empty message returns a credit to it. A send without
 // credit is held, and its call does not wait. Notices are few, and need none.
+//
+// Threads: a blocking call may run beside an operation of the same communicator that the background thread
+// advances. A lock guards the credits. It is held across no call of the MPI, inside which operations advance,
+// too; the endpoint's lock may be taken under it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "mpi/functions.hpp"
@@ -30,10 +38,14 @@ class Fabric final : public Transport {
   static constexpr std::uint32_t messages_per_credit = 32, credits = 3;
   static constexpr int highest_tag = (1 << tag_bits) - 1;
 
-  /// `peers`: of the endpoint, by rank. `comm`: its messages progress while a wait polls; may be
-  /// MPI_COMM_NULL.
-  Fabric(FabricEndpoint& endpoint, std::vector<FabricEndpoint::Peer> peers, int rank, std::uint32_t channel,
-         MPI_Comm comm);
+  /// A process of the communicator.
+  struct Place {
+    FabricEndpoint::Peer peer = 0;  ///< of the endpoint
+    std::uint32_t channel = 0;      ///< of its transport
+  };
+
+  /// `places`: by rank. `comm`: its messages progress while a wait polls; may be MPI_COMM_NULL.
+  Fabric(FabricEndpoint& endpoint, const std::vector<Place>& places, int rank, MPI_Comm comm);
   ~Fabric() override;
 
   Capabilities capabilities() const override { return {.shared_memory = true, .pack_below = pack_below}; }
@@ -69,15 +81,17 @@ class Fabric final : public Transport {
 
   /// Messages with another rank.
   struct Peer {
-    FabricEndpoint::Peer address = 0;
+    Place place;
     std::uint32_t sent = 0, received = 0;
     std::deque<Handle> returns;  // receives of credits, in order
     std::deque<Handle> held;     // sends without credit, in order
     bool has_credit() const { return returns.size() < credits; }
   };
 
-  std::uint64_t tag_from(int source, int tag) const;
-  std::uint64_t tag_of_credit(int source) const;
+  /// The tag of a message to a place.
+  static std::uint64_t tag_of(const Place& to, int source, int tag);
+  static std::uint64_t tag_of_credit(const Place& to, int source);
+  const Place& own_place() const { return peers_[static_cast<std::size_t>(rank_)].place; }
   Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   int post_send_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle);
   int note_sent(Peer& peer);
@@ -94,12 +108,12 @@ class Fabric final : public Transport {
   int code_of(int result) const;
 
   FabricEndpoint& endpoint_;
+  const int rank_;
+  const MPI_Comm comm_;
+  std::mutex mutex_;
   std::vector<Peer> peers_;
   std::vector<Peer*> starved_;  // those with sends that are held
-  const int rank_;
-  const std::uint32_t channel_;
-  const MPI_Comm comm_;
-  unsigned polls_ = 0;
+  std::atomic<unsigned> polls_ = 0;
 };
 
 }  // namespace convene::transport

@@ -27,11 +27,15 @@ class FabricRanks : public testing::TestWithParam<const char*> {
       if (!endpoints_.back()) GTEST_SKIP() << why_not;
     }
     for (int rank = 0; rank < procs; ++rank) {
-      std::vector<FabricEndpoint::Peer> peers(procs);
+      std::vector<Fabric::Place> places(procs);
       for (int peer = 0; peer < procs; ++peer)
-        ASSERT_EQ(of(rank).add_peer(of(peer).address(), &peers[static_cast<std::size_t>(peer)]), 0);
-      for (std::uint32_t channel = 1; channel <= 2; ++channel)
-        ranks_.push_back(std::make_unique<Fabric>(of(rank), peers, rank, channel, MPI_COMM_NULL));
+        ASSERT_EQ(of(rank).add_peer(of(peer).address(), &places[static_cast<std::size_t>(peer)].peer), 0);
+      for (std::uint32_t communicator = 0; communicator < 2; ++communicator) {
+        // Rank 1 has set them up in another order.
+        for (std::size_t peer = 0; peer < procs; ++peer)
+          places[peer].channel = peer == 1 ? 1 - communicator : communicator;
+        ranks_.push_back(std::make_unique<Fabric>(of(rank), places, rank, MPI_COMM_NULL));
+      }
     }
   }
 

@@ -26,7 +26,7 @@ namespace {
 /// What a rank tells the others.
 struct Introduction {
   std::uint64_t provider = 0, node = 0;  // hashes
-  std::uint32_t next_channel = 0, bytes = 0;
+  std::uint32_t channel = 0, bytes = 0;
   std::array<std::byte, FabricEndpoint::most_address> address{};
 };
 
@@ -91,7 +91,8 @@ Introduction introduce(FabricEndpoint* endpoint) {
   std::copy(address.begin(), address.end(), mine.address.begin());
   ProcessEndpoint& process = ProcessEndpoint::instance();
   const std::lock_guard lock(process.mutex);
-  mine.next_channel = process.next_channel;
+  mine.channel = process.next_channel;
+  if (process.next_channel >> Fabric::channel_bits == 0) ++process.next_channel;
   return mine;
 }
 
@@ -100,7 +101,7 @@ const char* refusal(const std::vector<Introduction>& all, bool is_local) {
   for (const Introduction& each : all) {
     if (each.provider != all.front().provider) return "ranks have different providers";
     if (is_local && each.node != all.front().node) return "this provider does not reach other nodes";
-    if (each.next_channel >> Fabric::channel_bits != 0) return "too many communicators have used it";
+    if (each.channel >> Fabric::channel_bits != 0) return "too many communicators have used it";
   }
   return all.size() >> Fabric::rank_bits != 0 ? "the communicator has too many ranks" : nullptr;
 }
@@ -112,11 +113,13 @@ std::unique_ptr<Transport> declined(const std::string& why) {
 
 /// The transport of this rank; null without memory, or if the provider refuses an address.
 std::unique_ptr<Transport> connect(FabricEndpoint& endpoint, const std::vector<Introduction>& all, int rank,
-                                   std::uint32_t channel, MPI_Comm internal) try {
-  std::vector<FabricEndpoint::Peer> peers(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!ProcessEndpoint::instance().add(all[i], &peers[i])) return nullptr;
-  return std::make_unique<Fabric>(endpoint, std::move(peers), rank, channel, internal);
+                                   MPI_Comm internal) try {
+  std::vector<Fabric::Place> places(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    places[i].channel = all[i].channel;
+    if (!ProcessEndpoint::instance().add(all[i], &places[i].peer)) return nullptr;
+  }
+  return std::make_unique<Fabric>(endpoint, places, rank, internal);
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -138,15 +141,8 @@ std::unique_ptr<Transport> open_fabric(MPI_Comm internal, const CommInfo& info) 
   Introduction mine = introduce(endpoint);
   const int code = pmpi.Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, internal);
   if (!on_all_ranks(code == MPI_SUCCESS, internal)) return declined("addresses cannot be exchanged");
-  std::uint32_t channel = 0;
-  for (const Introduction& each : all) channel = std::max(channel, each.next_channel);
   if (const char* const refused = refusal(all, endpoint->is_local())) return declined(refused);
-  {
-    ProcessEndpoint& process = ProcessEndpoint::instance();
-    const std::lock_guard lock(process.mutex);
-    process.next_channel = std::max(process.next_channel, channel + 1);
-  }
-  std::unique_ptr<Transport> made = connect(*endpoint, all, static_cast<int>(info.rank), channel, internal);
+  std::unique_ptr<Transport> made = connect(*endpoint, all, static_cast<int>(info.rank), internal);
   if (!on_all_ranks(made != nullptr, internal)) return declined("a rank has no memory for the addresses");
   const FabricLibrary& library = endpoint->library();
   ProfileRegistry::instance().declare("messages travel over libfabric " + library.version_text() + " (" +

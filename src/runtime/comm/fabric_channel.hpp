@@ -7,8 +7,8 @@
 //   call in which all ranks take part.
 // - All ranks decide alike. If one of them cannot use the fabric, or two use different providers, all stay
 //   with messages of the MPI, and that is declared.
-// - Every rank proposes the number of its next channel; the largest counts, so that no process uses a number
-//   twice.
+// - Each process numbers its channels by itself: threads may set up several communicators at a time, in
+//   another order on each rank.
 #pragma once
 
 #include <memory>
