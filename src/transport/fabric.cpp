@@ -13,12 +13,6 @@ constexpr std::array<Piece, 1> nothing{};
 
 std::byte* bytes_at(const void* at) { return static_cast<std::byte*>(const_cast<void*>(at)); }
 
-/// Lets other processes run, if there are more than cores. `polls`: of a wait, without a result.
-void yield_now_and_then(unsigned polls) {
-  constexpr unsigned between_yields = 64;
-  if (polls % between_yields == 0) sched_yield();
-}
-
 }  // namespace
 
 Fabric::Fabric(FabricEndpoint& endpoint, const std::vector<Place>& places, int rank, MPI_Comm comm)
@@ -193,11 +187,11 @@ int Fabric::test(Handle* handle, bool* is_complete) {
 }
 
 int Fabric::wait(Handle* handle) {
-  for (unsigned polls = 1;; ++polls) {
+  for (;;) {
     bool is_complete = false;
     const int code = test(handle, &is_complete);
     if (is_complete || code != MPI_SUCCESS) return code;
-    yield_now_and_then(polls);
+    sched_yield();  // there may be more processes than cores
   }
 }
 
@@ -215,10 +209,10 @@ int Fabric::test_some(Handle* handles, int count, int* found, int* completed, St
 }
 
 int Fabric::wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) {
-  for (unsigned polls = 1;; ++polls) {
+  for (;;) {
     const int code = test_some(handles, count, found, completed, statuses);
     if (code != MPI_SUCCESS || *found > 0) return code;
-    yield_now_and_then(polls);
+    sched_yield();  // there may be more processes than cores
   }
 }
 
@@ -239,9 +233,9 @@ int Fabric::cancel(Handle* handle) {
   forget(*handle);
   if (const int code = endpoint_.cancel(*handle); code != 0) return code_of(code);
   FabricEndpoint::Completion completion{};
-  for (unsigned polls = 1; !endpoint_.finish(handle, &completion); ++polls) {
+  while (!endpoint_.finish(handle, &completion)) {
     if (const int code = poll(); code != MPI_SUCCESS) return code;
-    yield_now_and_then(polls);
+    sched_yield();  // there may be more processes than cores
   }
   return completion.code == FabricEndpoint::cancelled ? MPI_SUCCESS : code_of(completion.code);
 }
