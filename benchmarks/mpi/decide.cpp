@@ -130,7 +130,7 @@ class Case {
   std::vector<char> in_, out_;
 };
 
-/// Calls in a batch of so many seconds, the same on all ranks.
+/// Number of calls in a batch of this duration (seconds), the same on all ranks.
 int calls_in(double seconds, double once) {
   const int count = std::clamp(static_cast<int>(seconds / std::max(once, 1e-8)), 2, 20000);
   return (count + procs - 1) / procs * procs;

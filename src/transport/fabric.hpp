@@ -11,8 +11,8 @@
 //
 // Credits: providers buffer messages that come before their receive, without a limit, so a rank that runs
 // ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
-// ahead: for each so many receives from a rank, an empty message returns a credit to it. A send without
-// credit is held, and its call does not wait. Notices are few, and need none.
+// ahead. After `messages_per_credit` receives from a rank, an empty message returns one credit to it. A send
+// without credit is held, and its call does not wait. Notices are few, and need none.
 //
 // Threads: a blocking call may run beside an operation of the same communicator that the background thread
 // advances. A lock guards the credits. It is held across no call of the MPI, inside which operations advance,

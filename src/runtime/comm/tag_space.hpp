@@ -31,7 +31,7 @@ namespace convene::runtime {
 /// The internal communicator. It lives as long as its handle, or a run on it.
 struct InternalCommunicator {
   MPI_Comm comm = MPI_COMM_NULL;
-  std::unique_ptr<Transport> transport;  ///< of its messages, if not the MPI's own; closed before it
+  std::unique_ptr<Transport> transport;  ///< null: messages are MPI messages; destroyed first
   bool has_failed = false;  ///< an error has left messages behind: some MPIs abort if such a communicator is
                             ///< freed
   /// Error code of an operation that was interrupted by an exception.

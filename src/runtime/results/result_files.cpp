@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 1u << 20;
 constexpr int eager_polls = 200;
-enum Tag : int { tag_begin, tag_name, tag_chunk, tag_thanks, tag_bye };
+enum Tag : int { tag_begin, tag_name, tag_chunk, tag_received, tag_end };
 
 struct Kept {
   std::string name;
@@ -241,15 +241,15 @@ bool send_all(State& state) {
     sender.end();
   }
   sender.send(tag_name, "");
-  if (!sender.is_right() || !receive(state, 0, tag_thanks)) return false;
-  sender.send(tag_bye, "");
+  if (!sender.is_right() || !receive(state, 0, tag_received)) return false;
+  sender.send(tag_end, "");
   return sender.is_right();
 }
 
 /// The end of a rank's files: both have received what the other has sent.
 bool part_from(State& state, int source) {
   state.message->size = 0;
-  return send_message(state, source, tag_thanks) && receive(state, source, tag_bye);
+  return send_message(state, source, tag_received) && receive(state, source, tag_end);
 }
 
 /// All files of one rank; false if the rank fails meanwhile.

@@ -10,8 +10,9 @@
 //   If so, the communicator for it is made there, too: MPI_Finalize is collective, and every rank sends.
 // - Rank 0 takes one rank's files after the other, in the order in which ranks finalize, and passes on each
 //   chunk at once: a run that is ended meanwhile has the results of those. Memory is bounded by a chunk.
-// - A send that has completed may still be queued in the MPI. So each rank waits for thanks before it goes on
-//   to MPI_Finalize, and rank 0 for the reply to them.
+// - A send that has completed may still be queued in the MPI. So each rank waits for a receipt before it
+// enters
+//   MPI_Finalize, and rank 0 for the answer to that.
 // - A file's content is produced when it is written or sent. What it refers to must exist until then.
 #pragma once
 
