@@ -42,6 +42,9 @@ def run(arguments: list[str] | None = None) -> int:
         discard_output()  # the reader has closed the pipe
         return 0
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG and error.filename:
+            console.complain(f"the file name '{str(error.filename)[:40]}…' is too long; shorten it")
+            return 2
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
             discard_output()
         where = error.filename or (error.errno == errno.EBADF and "standard output is closed")

@@ -11,11 +11,14 @@ from typing import Any, TypedDict
 import pytest
 from convene._core import RequestError
 from convene.base import jsons
+from convene.base.paths import PACKAGE
+from convene.trace import call_sites
 
 Convene = Any
 COMMAND = (sys.executable, "-m", "convene")
 DEEP = "[" * 70_000 + "]" * 70_000
 NOT_UTF8 = os.fsdecode(b"\xff")
+LONG_NAME = "a" * 5000
 
 
 def start(words: str) -> subprocess.CompletedProcess[str]:
@@ -44,6 +47,31 @@ def test_deep_nesting_is_refused_in_one_sentence(
 def test_a_deeply_nested_recording(convene: Convene, tmp_path: Path) -> None:
     (tmp_path / "recording-0-0.bin").write_text(DEEP + "\n")
     assert "nested too deeply" in convene("trace", tmp_path).complaint
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", "sweep", "allgather", "-p", 4, "--platform", LONG_NAME),
+        ("simulate", "sweep", "allgather", "-p", 4, "--platform", "yahoo", "--arrivals", LONG_NAME),
+        ("show", "allgather", "ring", "-p", 4, "-o", LONG_NAME),
+    ],
+)
+def test_file_names_that_are_too_long(convene: Convene, words: tuple[Any, ...]) -> None:
+    sentence = convene(*words).complaint
+    assert "…' is too long; shorten it" in sentence
+    assert len(sentence) < 100
+
+
+def test_an_object_whose_name_is_too_long() -> None:
+    assert call_sites.look_up("/" + LONG_NAME, [1, 2]) == ["", ""]
+
+
+def test_a_platform_followed_by_a_nul(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "platform.json"
+    path.write_bytes((PACKAGE / "machines" / "tryton.json").read_bytes() + b"\0")
+    said = convene("simulate", "sweep", "allgather", "-p", 4, "--platform", path).complaint
+    assert "this is not JSON: a NUL byte" in said
 
 
 @pytest.mark.parametrize(

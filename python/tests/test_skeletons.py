@@ -115,6 +115,16 @@ def test_forecasts_are_learned_from_iterations(convene: Convene, tmp_path: Path)
     assert max(later) < first
 
 
+def test_forecasts_of_long_calls_are_cut(convene: Convene, tmp_path: Path) -> None:
+    """The widest size makes ranks leave, and so come, more rounds apart than a forecast can say."""
+    path = write(
+        tmp_path,
+        {"collective": "allgather", "bytes": 1},
+        {"collective": "bcast", "bytes": 1 << 63, "algorithm": "chain"},
+    )
+    assert len(simulated(convene, path, 4, "--use", "allgather=list_scheduled")) == 1
+
+
 def test_the_example_and_its_report(convene: Convene, tmp_path: Path) -> None:
     output = tmp_path / "example.json"
     where = ("--platform", "curie", "-p", 8, "--use", "allgather=ring", "--use", "allgather=sparbit")

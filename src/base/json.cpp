@@ -112,11 +112,11 @@ class Reader {
 
   JsonValue take() { return std::move(root_); }
 
- private:
   [[noreturn]] void fail(const std::string& what) {
     throw Error(file_ + ":" + std::to_string(position_.line()) + ": " + what);
   }
 
+ private:
   JsonValue& add(Kind kind) {
     JsonValue& value = open_.empty() ? root_ : open_.back()->items.emplace_back();
     value.kind = kind;
@@ -175,6 +175,11 @@ std::string JsonValue::describe() const {
 JsonValue parse_json(std::string_view text, const std::string& file) {
   Position position(text.data());
   Reader reader(file, position);
+  // The library takes a NUL for the text's end.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    position.at += nul;
+    reader.fail("this is not JSON: a NUL byte");
+  }
   const Cursor begin{text.data(), &position}, end{text.data() + text.size(), &position};
   nlohmann::json::sax_parse(begin, end, &reader);
   return reader.take();

@@ -43,6 +43,12 @@ TEST(Json, NumbersHaveTheirValue) {
   EXPECT_EQ(error_of("[1,\n1e999]"), "x.json:2: this number is out of range");
 }
 
+TEST(Json, RefusesNul) {
+  using namespace std::string_literals;
+  EXPECT_EQ(error_of("[1,\n2]\n\0"s), "x.json:2: this is not JSON: a NUL byte");
+  EXPECT_EQ(error_of("[1\0]"s), "x.json:1: this is not JSON: a NUL byte");
+}
+
 TEST(Json, RefusesWhatIsNoText) {
   EXPECT_TRUE(error_of("\"\xff\"").starts_with("x.json:1: this is not JSON: ")) << error_of("\"\xff\"");
   EXPECT_TRUE(error_of("\"\\ud800\"").starts_with("x.json:1: this is not JSON: "));

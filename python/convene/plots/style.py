@@ -76,6 +76,13 @@ def legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
         )
 
 
+def legend_below(axes: Axes, inches: float) -> None:
+    """Below one panel and the text of its axis, where colours differ from panel to panel."""
+    _, labels = axes.get_legend_handles_labels()
+    columns = legend_columns(labels, inches)
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.23), ncols=columns)
+
+
 MOST_COLUMNS = 6  # of a legend
 LEAST_LEGEND = 6.0  # inches, above a narrow figure
 BESIDE_LABEL = 4.8  # a sample, and the gap to the next column, in sizes of the font

@@ -16,6 +16,7 @@ from convene.simulate.cases import QUIET, Case, Noise, extent_of
 from convene.simulate.skeletons import Call, Compute, Skeleton
 
 WINDOW = 8  # iterations whose arrivals a forecast is the mean of
+MOST_ROUNDS = 1e6  # of a forecast, as in src/experiment/simulation_request.cpp
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class CallSimulation:
     def expected(self) -> list[int]:
         """The forecast by the last iterations: arrivals in rounds after the earliest."""
         means = [fmean(each) for each in zip(*self.seen, strict=True)]
-        return [int((at - min(means)) / self.round) for at in means]
+        return [int(min((at - min(means)) / self.round, MOST_ROUNDS)) for at in means]
 
 
 def fastest(call: Call, setting: Setting, simulate: Callable[[list[Any]], list[Any]]) -> str:

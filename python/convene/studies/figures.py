@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from convene.base.text import bytes_text, seconds_text
 from convene.plots.axes import every_nth, set_sizes
-from convene.plots.style import COLOURS, MARKERS, legend, panels, style
+from convene.plots.style import COLOURS, MARKERS, legend, legend_below, panels, style
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 Cell = tuple[int, int, str, float]  # processes, size, the best algorithm, its gain over the second
@@ -99,7 +99,8 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
         "error": "standard deviation of the forecast, as a part of the latest arrival",
     }
     with style():
-        drawing, axes = panels(len(found), width=4.6, columns=2)
+        width = 4.6
+        drawing, axes = panels(len(found), width=width, columns=2)
         for (title, across, lines), each in zip(found, axes, strict=True):
             plot(each, lines)
             each.axhline(0, color="0.4", linewidth=1)
@@ -115,7 +116,8 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
                 each.set_xticks([at for at, _ in next(iter(lines.values()))])
                 each.xaxis.set_major_formatter("{x:g}")
                 each.xaxis.set_minor_formatter("")
-            each.legend(fontsize=8)
+            legend_below(each, width)
+        drawing.subplots_adjust(hspace=0.75)
     return drawing
 
 

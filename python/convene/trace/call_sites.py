@@ -39,10 +39,12 @@ def look_up(path: str, offsets: list[int]) -> list[str]:
     address."""
     nothing = [""] * len(offsets)
     tool = shutil.which("addr2line")
-    if not tool or not path or not Path(path).is_file():
+    if not tool or not path:
         return nothing
     text = "".join(f"{max(offset - 1, 0):#x}\n" for offset in offsets)
     try:
+        if not Path(path).is_file():
+            return nothing
         done = subprocess.run(
             [tool, "-f", "-C", "-e", path],
             input=text,
