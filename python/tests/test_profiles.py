@@ -2,6 +2,7 @@
 """Profiles of ranks, put together."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from convene.base.text import bytes_text, seconds_text
 from convene.run import pages, profiles, report
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
+
+from .conftest import Convene
 
 
 def record(algorithm: str, bytes_per_block: float, calls: int, seconds: float) -> dict[str, Any]:
@@ -134,3 +137,38 @@ def test_seconds(seconds: float, text: str) -> None:
 )
 def test_bytes(number: float, text: str) -> None:
     assert bytes_text(number) == text
+
+
+# ------------------------------------------------------------------------------------- without convene run
+
+
+def test_a_directory_of_profiles_is_reported(convene: Convene, tmp_path: Path) -> None:
+    for rank in range(2):
+        write(tmp_path, rank, 3, (3, [record("ring", 8, 5, 0.5)]))
+    page = tmp_path / "run.html"
+    done = convene("report", tmp_path, "-o", page)
+    assert done.status == 0, done.err
+    assert re.search(r"allgather +ring +forced", done.out)
+    assert "1 of 3 ranks have written no profile" in " ".join(done.out.split())
+    text = page.read_text()
+    assert "MPICH 5</dd>" in text
+    assert "Run time" not in text
+    assert "Program</dt>" not in text
+
+
+def test_several_runs_in_one_directory_are_noticed(convene: Convene, tmp_path: Path) -> None:
+    for start in (1000, 2000):
+        for rank in range(2):
+            path = write(tmp_path, rank, 2, (2, [record("ring", 8, 5, 0.5)]))
+            path.rename(tmp_path / f"profile-{start + rank}-{rank}.json")
+    assert "2 profiles of rank 0 are added" in " ".join(convene("report", tmp_path).out.split())
+
+
+def test_wrong_directories_are_refused(convene: Convene, tmp_path: Path) -> None:
+    assert "is not the directory of a run (it has no profile-*.json)" in convene("report", tmp_path).complaint
+    (tmp_path / "refusal-1.txt").write_text("CONVENE_LOG='x' is not known")
+    assert "Convene ended the program: CONVENE_LOG='x'" in convene("report", tmp_path).complaint
+    write(tmp_path, 0, 1, (1, [record("ring", 8, 5, 0.5)]))
+    assert "one run" in convene("report", tmp_path, tmp_path).complaint
+    assert "--metric" in convene("report", tmp_path, "--metric", "max").complaint
+    assert ".html" in convene("report", tmp_path, "-o", tmp_path / "x.json").complaint

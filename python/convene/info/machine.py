@@ -11,6 +11,7 @@ from pathlib import Path
 from convene import _core
 from convene._core import RequestError
 from convene.base.text import bytes_text
+from convene.info import hwloc
 
 SYSTEM = Path("/sys/devices/system")
 CACHES = SYSTEM / "cpu" / "cpu0" / "cache"
@@ -87,6 +88,8 @@ class Machine:
     processor: str
     cores: int
     bound_to: int  # cores that this process may use
+    packages: int | None  # None: without hwloc
+    threads: int | None  # of the hardware
     numa_domains: int
     caches: list[Cache]
     memory: str
@@ -94,22 +97,42 @@ class Machine:
     cma: str
     network: str
     gpu_runtimes: list[str]
+    nodes: str
+
+
+def nodes() -> str:
+    """The nodes of this job, as its batch system has them."""
+    variables = os.environ
+    if number := variables.get("SLURM_JOB_NUM_NODES"):
+        return f"{number} in this job of Slurm ({variables.get('SLURM_JOB_NODELIST', '?')})"
+    if file := variables.get("PBS_NODEFILE"):
+        try:
+            hosts = set(Path(file).read_text(encoding="utf-8", errors="replace").split())
+        except OSError as error:
+            return f"unknown: cannot read PBS_NODEFILE ({error.strerror})"
+        return f"{len(hosts)} in this job of PBS"
+    return "this one (no job of Slurm or PBS)"
 
 
 def read() -> Machine:
     place = _core.place("")
     shm = Path("/dev/shm")
     room = shutil.disk_usage(shm).free if shm.is_dir() else 0
+    counted = hwloc.read()
+    domains = counted.numa_domains if counted else len(list((SYSTEM / "node").glob("node[0-9]*")))
     meminfo = first_line(Path("/proc/meminfo")).split()
     return Machine(
         processor=place["cpu"],
         cores=place["cores"],
         bound_to=len(os.sched_getaffinity(0)),
-        numa_domains=max(1, len(list((SYSTEM / "node").glob("node[0-9]*")))),
+        packages=counted.packages if counted else None,
+        threads=counted.threads if counted else None,
+        numa_domains=max(1, domains),
         caches=list(caches()),
         memory=bytes_text(int(meminfo[1]) * 1024) if len(meminfo) > 1 else "?",
         shared_memory=f"{bytes_text(room)} free in /dev/shm" if room else "no /dev/shm",
         cma=cma(),
         network=place["network"] or "no RDMA device",
         gpu_runtimes=[name for name, library in GPU_RUNTIMES.items() if loadable(library)],
+        nodes=nodes(),
     )

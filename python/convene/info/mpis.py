@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MPIs of this machine: launchers, and matching libraries of Convene."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from convene._core import RequestError
 from convene.base import paths
@@ -15,6 +17,7 @@ class FoundMpi:
     family: str
     version: str
     libraries: list[str]  # stacks whose drop-in library is built
+    threads: str  # highest level of thread support; "" where the MPI does not say it without a run
 
 
 def version_of(launcher: Launcher) -> str:
@@ -24,27 +27,42 @@ def version_of(launcher: Launcher) -> str:
     return numbers[0] if numbers else "?"
 
 
+def threads_of(launcher: Launcher) -> str:
+    """As ompi_info has it, beside the launcher. MPICH and Intel MPI have no such program."""
+    tool = launcher.path.with_name("ompi_info")
+    if launcher.family != "Open MPI" or not tool.exists():
+        return ""
+    text = launchers.output_of([str(tool), "-c"])
+    return "multiple" if "MPI_THREAD_MULTIPLE: yes" in text else "serialized" if text else ""
+
+
 def is_built(stack: str, kind: str = "libconvene-preload-{}.so") -> bool:
     return paths.find(kind.format(stack), paths.LIBRARIES) is not None
+
+
+def launcher_named(name: str) -> Launcher | None:
+    try:
+        return launchers.find_launcher(name, None)
+    except RequestError:
+        return None
 
 
 def find() -> list[FoundMpi]:
     """Each launcher once, the usual names first."""
     names = [name for known in stacks.LAUNCHERS.values() for name in known]
     names += [name for name, _ in stacks.MPIS]
-    found: dict[str, FoundMpi] = {}
+    places: dict[Path, str] = {}
     for name in names:
-        if launchers.find_program(name) is None:
-            continue
-        try:
-            launcher = launchers.find_launcher(name, None)
-        except RequestError:
-            continue
-        place = str(launcher.path.resolve())
-        if place not in found:
-            fitting = [stack for stack in stacks.FAMILIES[launcher.family] if is_built(stack)]
-            found[place] = FoundMpi(str(launcher.path), launcher.family, version_of(launcher), fitting)
-    return list(found.values())
+        if path := launchers.find_program(name):
+            places.setdefault(path.resolve(), name)
+    with ThreadPoolExecutor() as pool:  # programs print their versions
+        found = [launcher for launcher in pool.map(launcher_named, places.values()) if launcher]
+        return list(pool.map(describe, found))
+
+
+def describe(launcher: Launcher) -> FoundMpi:
+    fitting = [stack for stack in stacks.FAMILIES[launcher.family] if is_built(stack)]
+    return FoundMpi(str(launcher.path), launcher.family, version_of(launcher), fitting, threads_of(launcher))
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,13 @@ def trees_of(library: Path) -> list[Tree]:
     try:
         if library.stat().st_size > MOST:
             raise RequestError(f"{library} is too large for a library of MPICH")
-        data = library.read_bytes()
+        return trees_in(library.read_bytes())
     except OSError as error:
         raise RequestError(f"cannot read the library {library}: {error.strerror}") from None
+
+
+def trees_in(data: bytes) -> list[Tree]:
+    """All trees in the text of a library, the largest first."""
     found: list[tuple[int, Tree]] = []
     for match in TREE.finditer(data):
         try:

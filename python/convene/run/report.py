@@ -27,7 +27,7 @@ FORMATS = (".json", ".html")
 
 @dataclass(frozen=True)
 class Run:
-    """A program that has ended, and what its ranks wrote down."""
+    """A program that has ended, and what its ranks wrote down. Without a command: only that is known."""
 
     command: list[str]
     uses: str
@@ -130,7 +130,9 @@ def crowd(profiles: Profiles) -> list[str]:
 
 
 def share_of_collectives(run: Run) -> float:
-    """The part of the run's time that the ranks that call collectives spend there."""
+    """The part of the run's time that the ranks that call collectives spend there. 0 if it is not known."""
+    if not run.command:
+        return 0.0
     return sum(row.seconds_mean for row in run.profiles.rows) / max(run.seconds, 1e-9)
 
 
@@ -187,6 +189,14 @@ def table(run: Run) -> Table:
     if len(rows) > MOST_ROWS:
         result.caption = f"{len(rows) - MOST_ROWS} rows with less time are left out; --report writes all"
     return result
+
+
+def print_tables(run: Run) -> None:
+    """The table and the remarks, to stdout."""
+    if run.profiles.rows:
+        console.make().print(table(run), markup=False)
+    for sentence in (*forecast_sentences(run), *run.profiles.messages, *remarks(run)):
+        console.say(sentence)
 
 
 def print_summary(run: Run) -> None:

@@ -10,8 +10,15 @@ from convene._core import RequestError
 from convene.base import console
 from convene.bench import metrics
 from convene.bench.files import read
+from convene.run import left
+from convene.run import report as run_report
 
-HELP = """Writes an HTML report on one result of convene bench or simulate, or on two side by side.
+HELP = """Writes an HTML report on one result of convene bench or simulate, or on two side by side; or \
+reports on a run that was made without convene run.
+
+Of such a run, name the directory of its profiles (CONVENE_PROFILE_DIR). The tables of convene run are \
+printed; with -o, the page is written, too. Recordings (CONVENE_RECORD) in the same directory are part of \
+the page.
 
 The page is self-contained. It begins with a summary: what was measured, which algorithm was fastest, by how \
 much, and with which certainty. Figures and tables follow.
@@ -23,6 +30,8 @@ much, and with which certainty. Figures and tables follow.
   convene report before.json after.json -o both.html --files figures
 
   convene report run.json --metric osu -o osu.html
+
+  convene report /scratch/profiles -o run.html
 """
 
 
@@ -41,15 +50,40 @@ def names_of(paths: list[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
 
 
+def report_directory(given: list[Path], output: Path | None, metric: str | None, files: Path | None) -> None:
+    """The tables of a run on standard output, and its page."""
+    if len(given) > 1:
+        raise RequestError(f"a report covers the directory of one run, not {len(given)}")
+    if metric or files:
+        raise RequestError(
+            f"--metric and --files are for results of convene bench; {given[0]} is a directory"
+        )
+    if output:
+        check_output(output, None)
+    found = left.read(given[0], with_lateness=output is not None)
+    run_report.print_tables(found)
+    if output:
+        from convene.run import pages  # imports Jinja, and Matplotlib for lateness
+
+        console.write_file(output, pages.page(found))
+        console.say(f"report: {output}")
+
+
 def run(
     measurements: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE.json [FILE2.json]", help="Files of convene bench or simulate with -o."),
+        typer.Argument(
+            metavar="FILE.json [FILE2.json]",
+            help="Files of convene bench or simulate with -o, or the directory of a run.",
+        ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE.html", help="Page to write. Default: beside the first file."
+            "-o",
+            "--output",
+            metavar="FILE.html",
+            help="Page to write. Default: beside the first file; none for a directory.",
         ),
     ] = None,
     metric: Annotated[
@@ -66,6 +100,15 @@ def run(
             help="Also write every figure as SVG and PDF, and every table as CSV, into this directory.",
         ),
     ] = None,
+) -> None:
+    if measurements[0].is_dir():
+        report_directory(measurements, output, metric, files)
+        return
+    report_files(measurements, output, metric, files)
+
+
+def report_files(
+    measurements: list[Path], output: Path | None, metric: str | None, files: Path | None
 ) -> None:
     # Slow import of Matplotlib.
     from convene.bench.report import measured, pages

@@ -16,7 +16,7 @@ from convene.base import console
 from convene.cli import completion, options
 from convene.cli.groups import grouped
 from convene.mpi import launchers
-from convene.run import folders, processes, profiles, report, returns
+from convene.run import folders, left, processes, profiles, report, returns
 from convene.run.environment import (
     Arrivals,
     Learning,
@@ -28,7 +28,6 @@ from convene.run.environment import (
     prepare,
 )
 from convene.run.report import Run
-from convene.trace import files
 
 if TYPE_CHECKING:
     from convene.trace.lateness import Summary
@@ -242,15 +241,7 @@ def run_program(command: list[str], stack: str | None, settings: Settings, repor
 def summarize_recording(directory: Path | None, report_wanted: bool) -> "Summary | None":
     """Summarizes lateness, if it was recorded. An unreadable recording does not prevent the rest of the
     report."""
-    if directory is None or not report_wanted or not files.files_in(directory):
-        return None
-    from convene.trace import lateness, recordings  # imports NumPy
-
-    try:
-        return lateness.summarize(recordings.read(directory))
-    except RequestError as error:
-        console.complain(f"the report has no data on late ranks: {error}")
-        return None
+    return left.lateness_of(directory) if directory and report_wanted else None
 
 
 def write_report(done: Run, path: Path) -> None:
