@@ -5,11 +5,13 @@ import json
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from convene._core import RequestError
+from convene.bench.requests import Request
 from convene.tune import candidates, judge, stages, wisdom_files
 from convene.tune.judge import Verdict
 from convene.tune.wisdom_files import Entry
@@ -210,3 +212,82 @@ def test_wisdom_is_checked(convene: Convene, file: Path) -> None:
 
 def test_a_wrong_budget_is_refused(convene: Convene) -> None:
     assert "--budget" in convene("tune", "-n", "2", "--budget", "soon").complaint
+
+
+class FakeProgram:
+    """Stands in for the measuring program: ring takes half of native's time. It can be killed."""
+
+    def __init__(self) -> None:
+        self.measured: list[tuple[str, bool, tuple[str, ...], int]] = []
+        self.lives = 10**6  # sizes until it is killed
+        self.mpi = "Open MPI v4.1.4, package"
+
+    def measure(self, _: object, request: Request, __: object, lines: Path) -> None:
+        head = {
+            "procs": request.procs,
+            "options": {"distribution": request.distribution},
+            "environment": {"mpi": self.mpi, "cores": 2, "hosts": ["a"], "host_of_rank": ["a"] * 2},
+        }
+        seconds = {"native": 1e-5, "ring": 5e-6}
+        lines.write_text(json.dumps(head) + "\n")
+        for size in request.sizes:
+            if self.lives == 0:
+                raise KeyboardInterrupt
+            self.lives -= 1
+            is_single = request.batch == stages.SINGLE_CALL
+            self.measured.append((request.collective, is_single, tuple(request.contenders), size))
+            cell = {
+                "bytes": size,
+                "arrivals": "none",
+                "contenders": [
+                    {"name": name, "seconds": [seconds.get(name, 2e-5)] * 16} for name in request.contenders
+                ],
+            }
+            with lines.open("a") as file:
+                file.write(json.dumps(cell) + "\n")
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
+    fake = FakeProgram()
+    setting = SimpleNamespace(launcher=SimpleNamespace(path=Path("mpirun")))
+    monkeypatch.setattr("convene.mpi.settings.find_setting", lambda *_: setting)
+    monkeypatch.setattr("convene.bench.program.measure", fake.measure)
+    return fake
+
+
+def test_a_killed_tuning_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "w.json"
+    words = ("tune", "allgather", "alltoall", "-n", "2", "--sizes", "8,64,512", "-o", path)
+    program.lives = 5  # the screening of allgather, and two of three sizes of its first method
+    killed = convene(*words)
+    assert killed.status == 130
+    folder = path.with_name("w.json.part")
+    assert f"5 measurements are kept in {folder}; run the same command with --resume" in killed.err
+    assert f"{folder} contains results of an interrupted tuning; add --resume" in convene(*words).complaint
+    program.lives = 10**6
+    assert convene(*words, "--resume").status == 0
+    assert not folder.exists()
+    assert len(program.measured) == len(set(program.measured)), "nothing is measured twice"
+    assert {entry["collective"] for entry in wisdom_files.read(path)} == {"allgather"}
+    assert "there is nothing to resume" in convene(*words, "--resume").complaint
+
+
+def test_an_exhausted_budget_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:
+    words = ("tune", "allgather", "alltoall", "-n", "2", "--sizes", "8,64", "-o", tmp_path / "w.json")
+    assert "not measured: alltoall; run the same" in convene(*words, "--budget", "0.001s").err
+    known = len(program.measured)
+    assert convene(*words, "--resume").status == 0
+    assert {collective for collective, *_ in program.measured[known:]} == {"alltoall"}
+
+
+def test_only_the_same_tuning_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:
+    words = ("tune", "allgather", "-n", "2", "-o", tmp_path / "w.json")
+    program.lives = 1
+    convene(*words, "--sizes", "8,64")
+    other = convene(*words, "--sizes", "8,512", "--resume").complaint
+    assert "has other settings (sizes was [8, 64], now [8, 512])" in other
+    program.mpi, program.lives = "MPICH 5", 10**6
+    elsewhere = convene(*words, "--sizes", "8,64", "--resume").complaint
+    assert "began where mpi was Open MPI v4.1.4, package, now it is MPICH 5" in elsewhere
+    assert "exclude each other" in convene(*words, "--resume", "--dry-run").complaint

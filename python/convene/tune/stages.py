@@ -14,13 +14,13 @@ import numpy as np
 
 from convene import _core
 from convene.base.result_types import Json, MeasuredRun
-from convene.bench import program
 from convene.bench.requests import Request
 from convene.catalogue import collectives
 from convene.catalogue.selection import NATIVE
 from convene.mpi.settings import Setting
 from convene.tune import judge
 from convene.tune.judge import Choice, Times, Verdict
+from convene.tune.kept import Kept
 from convene.tune.wisdom_files import Entry
 
 TOGETHER, ROTATING, APART = "together", "rotating", "apart"
@@ -148,7 +148,7 @@ def entry_of(case: Case, run: MeasuredRun, choice: Choice) -> Entry:
     }
 
 
-def tune(setting: Setting, case: Case, candidates: list[str], progress: Progress) -> Tuned:
+def tune(setting: Setting, case: Case, candidates: list[str], progress: Progress, kept: Kept) -> Tuned:
     """Measures one case. Raises RunError or RequestError."""
     steps = 1 + len(case.methods())
 
@@ -156,13 +156,17 @@ def tune(setting: Setting, case: Case, candidates: list[str], progress: Progress
         return lambda at, of: progress((done + at / max(of, 1)) / steps)
 
     few = max(judge.LEAST_REPETITIONS, ceil(SCREENED))
-    screening = program.measure(setting, case.request([NATIVE, *candidates], few), part(0))
-    kept = finalists(times_of(screening))
-    if not kept:
+
+    def measure(name: str, request: Request, at: int) -> MeasuredRun:
+        return kept.measure(setting, f"{case.collective}-{name}", request, part(at))
+
+    screening = measure("screening", case.request([NATIVE, *candidates], few), 0)
+    best = finalists(times_of(screening))
+    if not best:
         return Tuned(case, {size: [] for size in case.sizes}, [], screening)
-    template = case.request([NATIVE, *kept], case.repetitions)
+    template = case.request([NATIVE, *best], case.repetitions)
     measured = {
-        method: times_of(program.measure(setting, by_method(template, method), part(1 + at)))
+        method: times_of(measure(method, by_method(template, method), 1 + at))
         for at, method in enumerate(case.methods())
     }
     found = {

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from convene import __version__
 from convene._core import RequestError
 from convene.base import console, parsing
 from convene.base.text import bytes_text
@@ -19,7 +20,8 @@ from convene.cli.options import Json, Launch
 from convene.mpi import settings
 from convene.mpi.processes import RunError
 from convene.mpi.settings import Setting
-from convene.tune import candidates, stages, wisdom_files
+from convene.tune import candidates, kept, stages, wisdom_files
+from convene.tune.kept import Kept
 from convene.tune.stages import Case, Tuned
 
 HELP = """Measures which algorithms are faster than the native ones on this machine, and writes a wisdom file.
@@ -41,6 +43,7 @@ processor, number of ranks and number of nodes.
   convene tune -n 4 --launcher 'mpirun --hostfile hosts' -o site.json
 """
 
+HINT = "; run the same command with --resume to measure the others"
 USUAL = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce")
 
 
@@ -82,6 +85,14 @@ class Written:
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Measure and print, but do not write the wisdom file.")
     ] = False
+
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Complete an interrupted tuning with the same settings.")
+    ] = False
+
+    def check(self) -> None:
+        if self.resume and self.dry_run:
+            raise RequestError("--resume and --dry-run exclude each other; give one of them")
 
     @property
     def path(self) -> Path:
@@ -130,10 +141,12 @@ def tune(
     ] = None,
     json: Json = False,
 ) -> None:
+    written.check()
     setting = settings.find_setting(launch.launcher, launch.stack)
     wanted = cases(names or [], procs, setting, extent)
     wisdom_files.read(written.path)  # a damaged file is reported before the work
-    done = measure(setting, wanted, parsing.parse_budget(extent.budget), written)
+    budget = parsing.parse_budget(extent.budget)
+    done = measure_and_keep(setting, wanted, budget, written)
     entries = [entry for each in done for entry in each.entries()]
     if json:
         console.print_json({"entries": entries, "cells": [cell for each in done for cell in cells(each)]})
@@ -141,13 +154,44 @@ def tune(
     show(done)
     left = [case.collective for case in wanted[len(done) :]]
     if left:
-        console.complain(f"the budget of {extent.budget} is exhausted; not measured: {', '.join(left)}")
+        console.complain(f"the budget of {extent.budget} is exhausted; not measured: {', '.join(left)}{HINT}")
     if not written.dry_run:
         print()
         console.say(f"wrote {len(entries)} choices to {written.path}")
 
 
-def measure(setting: Setting, wanted: list[Case], budget: float, written: Written) -> list[Tuned]:
+def measure_and_keep(setting: Setting, wanted: list[Case], budget: float, written: Written) -> list[Tuned]:
+    """Measures all cases. What is measured is kept until they are complete."""
+    if written.dry_run:
+        with kept.temporary() as place:
+            return measure(setting, wanted, budget, written, place)
+    asked = {
+        "convene": __version__,
+        "launcher": str(setting.launcher.path),
+        "collectives": [case.collective for case in wanted],
+        **{name: getattr(wanted[0], name) for name in ("procs", "repetitions", "seed")},
+        "sizes": sorted({size for case in wanted for size in case.sizes}),
+    }
+    place = kept.kept_at(kept.folder_of(written.path), asked, resume=written.resume)
+    try:
+        done = measure(setting, wanted, budget, written, place)
+    except BaseException as error:
+        number = place.sizes()
+        if number == 0:
+            place.remove()
+        elif not isinstance(error, RequestError):
+            console.complain(f"{number} measurements are kept in {place.folder}{HINT}")
+        if isinstance(error, KeyboardInterrupt):
+            raise typer.Exit(130) from None
+        raise
+    if len(done) == len(wanted):
+        place.remove()
+    return done
+
+
+def measure(
+    setting: Setting, wanted: list[Case], budget: float, written: Written, place: Kept
+) -> list[Tuned]:
     """Measures all cases with a progress bar, and writes each result at once."""
     output = console.make(error=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
@@ -167,7 +211,7 @@ def measure(setting: Setting, wanted: list[Case], budget: float, written: Writte
                 progress.update(task, completed=at + part)
 
             try:
-                tuned = stages.tune(setting, case, found, advance)
+                tuned = stages.tune(setting, case, found, advance, place)
             except RunError as error:
                 console.complain(f"{case.collective}: {error}")
                 raise typer.Exit(1) from None
