@@ -45,9 +45,8 @@ def calls(done: Done, collective: str, reason: str) -> int:
 @pytest.mark.parametrize("name", STACKS)
 def test_results_are_right_while_algorithms_are_tried(name: str) -> None:
     done = run(stack_of(name), 600)
-    for collective in ("allgather", "allreduce", "barrier"):
+    for collective in ("allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter"):
         assert calls(done, collective, "trial") > 0, collective
-    assert reasons(done, "bcast") == {"default"}
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -70,7 +69,7 @@ def slow_allgather(tmp_path: Path) -> Path:
 def run_slow(library: Path, calls: int, *words: str, **variables: str) -> Done:
     """With a native allgather that takes a millisecond."""
     stack = stack_of("openmpi4")
-    program: list[str | Path] = [stack.program("learning"), str(calls), "only", *words]
+    program: list[str | Path] = [stack.program("learning"), str(calls), *(words or ["only"])]
     both = Path(f"{stack.preload}:{library}")
     done = stack.run(
         2, program, {**LEARNING, "SLOW_ALLGATHER": "1000", **variables}, preload=both, timeout=240
@@ -88,8 +87,9 @@ def test_what_is_faster_is_kept(slow_allgather: Path) -> None:
 
 
 def test_the_default_budget_suffices(slow_allgather: Path) -> None:
-    """Set-up takes some milliseconds: half a percent of one or two seconds."""
-    done = run_slow(slow_allgather, 15_000, CONVENE_LEARN_BUDGET="0.5", SLOW_ALLGATHER="200")
+    """Set-up takes some milliseconds: half a percent of one or two seconds. On a busy machine, exchanges take
+    longer, too: the program ends when native has run in few of 1,024 calls."""
+    done = run_slow(slow_allgather, 400_000, "until", CONVENE_LEARN_BUDGET="0.5", SLOW_ALLGATHER="200")
     learned = calls(done, "allgather", "learned")
     assert learned > 0
     tried = calls(done, "allgather", "trial")
@@ -157,13 +157,13 @@ def test_nothing_is_tried_without_a_budget(slow_allgather: Path) -> None:
 
 def test_the_program_pauses_it(slow_allgather: Path) -> None:
     """The ranks agree after 256 calls, and after two pauses of 1024: it resumes in the second."""
-    done = run_slow(slow_allgather, 1500, "pause")
+    done = run_slow(slow_allgather, 1500, "only", "pause")
     assert calls(done, "allgather", "default") >= 2 * (256 + 2 * 1024)
     assert calls(done, "allgather", "trial") > 0
 
 
 def test_the_program_excludes_a_communicator(slow_allgather: Path) -> None:
-    done = run_slow(slow_allgather, 600, "exclude")
+    done = run_slow(slow_allgather, 600, "only", "exclude")
     assert reasons(done, "allgather") == {"default"}
 
 

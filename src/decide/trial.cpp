@@ -42,17 +42,14 @@ std::uint64_t mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-std::int64_t middle_of(std::vector<std::int64_t> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
 /// Looks at 16, 32, 64 and 112 pairs: the more often, the likelier a wrong change.
 bool is_look(std::size_t pairs) {
   return pairs == first_look || pairs == 2 * first_look || pairs == 4 * first_look || pairs == last_look;
 }
 
 }  // namespace
+
+static_assert(Trial::header == Field::number);
 
 Trial::Trial(const Setup& setup)
     : setup_(setup),
@@ -120,13 +117,10 @@ TrialReport Trial::report(const TrialBudget& budget, TrialWish wanted, std::int6
   result.greatest[Field::minus_income] = -static_cast<std::int64_t>(budget.share * period * thousand);
   result.greatest[Field::minus_share] = -static_cast<std::int64_t>(budget.share * million);
   result.greatest[Field::exchange] = exchange;
-  for (const Block& block : blocks_)
-    for (std::uint64_t call = 1; call < block_; ++call) {
-      result.greatest.push_back(block.gaps[call]);
-      result.sums.push_back(block.gaps[call] + block.in_calls[call]);
-    }
-  for (const Block& block : blocks_)
-    for (std::uint64_t call = 1; call < block_; ++call) result.greatest.push_back(-block.in_calls[call]);
+  if (setup_.part == Part::peer)
+    report_calls(result);
+  else if (block_ > 0)
+    report_ends(result);
   calls_reported_ = calls_;
   elapsed_reported_ = budget.elapsed;
   return result;
@@ -142,17 +136,6 @@ std::int64_t Trial::expected_cost() const {
 std::int64_t Trial::expected_set_up() const {
   if (stage_ == Stage::listing) return setup_.list_cost;
   return stage_ == Stage::warming ? alternatives_[challenger_].set_up : 0;
-}
-
-Trial::Figures Trial::figures(const TrialReport& reduced, Role role) const {
-  const std::uint64_t counted = block_ - 1;
-  std::vector<std::int64_t> periods, least;
-  for (std::uint64_t call = role * counted; call < (role + 1) * counted; ++call) {
-    periods.push_back(reduced.sums[call] / static_cast<std::int64_t>(setup_.procs) -
-                      reduced.greatest[Field::number + call]);
-    least.push_back(-reduced.greatest[Field::number + 2 * counted + call]);
-  }
-  return {middle_of(std::move(periods)), middle_of(std::move(least))};
 }
 
 void Trial::agree(const TrialReport& reduced) {

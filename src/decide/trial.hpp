@@ -22,16 +22,22 @@
 // ranks (exit − previous exit) − maximum over ranks (entry − previous exit), and of the least time in the
 // call over all ranks. Each alone is biased under some imbalance.
 //
+// With a root, a rank may leave a call early: the ranks begin the calls of a block that count together, and
+// both estimates are of the time until a rank has left the last one, beyond its ideal (rooted_block.hpp): the
+// mean over ranks, and the difference of both maxima.
+//
 // Pure: no clock, no communication. All decisions follow from the number of calls and from reduced integers,
 // so they are equal on all ranks. Times are nanoseconds.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "decide/agreed_budget.hpp"
 #include "decide/paired_ratio.hpp"
+#include "decide/rooted_block.hpp"
 
 namespace convene::decide {
 
@@ -54,9 +60,12 @@ struct TrialReport {
 class Trial {
  public:
   static constexpr std::uint32_t native = 0;
+  /// Values of TrialReport::greatest that precede those of the calls.
+  static constexpr std::size_t header = 7;
 
   struct Setup {
     std::uint32_t procs = 1;
+    Part part = Part::peer;  ///< of this rank; `peer` on all ranks or on none
     std::uint32_t incumbent = native;
     std::uint64_t seed = 0;      ///< of the order of blocks; equal on all ranks
     std::uint64_t calls = 0;     ///< of this signature so far
@@ -86,11 +95,20 @@ class Trial {
   /// Calls until the next agreement.
   std::uint64_t calls_left() const { return rest_ + 2 * block_ - position_; }
 
+  /// True if the ranks must wait for each other now, before the next call: with a root.
+  bool must_meet() const {
+    return setup_.part != Part::peer && position_ > rest_ && calls_left() > 0 &&
+           (position_ - rest_) % block_ == 1;
+  }
+
   /// True if the ranks must agree now, between two calls.
   bool boundary() const { return calls_left() == 0 && !has_ended_ && !wants_candidates_; }
   /// What this rank has spent in this stretch: the challenger's time beyond the incumbent's. Negative where
   /// the challenger was faster: up to what this trial has spent before.
   std::int64_t cost() const;
+  /// With a root, to be reduced by MAX before report(): when the sources entered the calls. Else empty.
+  std::vector<std::int64_t> entries_of_sources() const;
+  void note_sources(std::vector<std::int64_t> reduced) { sources_ = std::move(reduced); }
   /// This rank's part. `exchange`: duration of the last agreement. `budget.spent` includes cost() and that.
   TrialReport report(const TrialBudget& budget, TrialWish wish, std::int64_t exchange);
   /// The reduced reports: decides, and plans the next stretch.
@@ -140,7 +158,11 @@ class Trial {
   };
 
   Role role_of(std::uint64_t call) const;
+  std::vector<std::int64_t> entries(const Block& block) const;
+  void report_calls(TrialReport& report) const;
+  void report_ends(TrialReport& report) const;
   Figures figures(const TrialReport& reduced, Role role) const;
+  Figures rooted_figures(const TrialReport& reduced, Role role) const;
   std::int64_t expected_cost() const;
   std::int64_t expected_set_up() const;
   void begin_round();
@@ -173,7 +195,8 @@ class Trial {
 
   std::uint64_t rest_ = 0, block_ = 0, position_ = 0;  // of the current stretch
   bool challenger_first_ = false;
-  std::array<Block, 2> blocks_;  // by role
+  std::array<Block, 2> blocks_;        // by role
+  std::vector<std::int64_t> sources_;  // with a root: see entries_of_sources()
   std::uint64_t random_;
   std::uint64_t again_;  // calls of rest when settled
 

@@ -97,8 +97,12 @@ bool is_tried(Collective collective) {
     case Collective::allreduce:
     case Collective::alltoall:
     case Collective::barrier:
+    case Collective::bcast:
+    case Collective::gather:
+    case Collective::reduce:
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
+    case Collective::scatter:
       return true;
     default:
       return false;

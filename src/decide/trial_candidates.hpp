@@ -12,8 +12,7 @@
 
 namespace convene::decide {
 
-/// Whether trials consider calls of a collective: all ranks wait for each other there, and all know its size.
-/// (In rooted collectives the period of a call says little: a root may run ahead.)
+/// Whether trials consider calls of a collective: all ranks know its size.
 bool is_tried(Collective collective);
 
 /// At most `most` algorithms that can run in a context whose nodes are known, best first: shared memory

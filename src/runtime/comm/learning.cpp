@@ -44,6 +44,14 @@ bool is_learnable(const Decision& regular, const CallSignature& signature) {
          (signature.total_bytes > 0 || signature.collective == Collective::barrier);
 }
 
+/// Of this rank, in the flow of data.
+decide::Part part_of(const CallSignature& signature, Rank rank) {
+  if (!is_rooted(signature.collective)) return decide::Part::peer;
+  const bool starts_at_root =
+      signature.collective == Collective::bcast || signature.collective == Collective::scatter;
+  return (rank == signature.root) == starts_at_root ? decide::Part::source : decide::Part::sink;
+}
+
 bool is_same(const CallSignature& a, const CallSignature& b) {
   return a.collective == b.collective && a.total_bytes == b.total_bytes && a.root == b.root &&
          a.commutative == b.commutative && a.has_native == b.has_native;
@@ -147,6 +155,7 @@ void Lesson::note(std::uint64_t begin_ticks, std::uint64_t end_ticks) {
       trial_->record(nanoseconds(last_end_, begin_ticks), nanoseconds(begin_ticks, end_ticks));
     else
       trial_->pass();
+    if (trial_->must_meet()) meet();
     while (trial_ && trial_->boundary()) agree();
   } else if (!has_ended_) {
     begin();
@@ -181,6 +190,7 @@ void Lesson::begin() {
   if (!learning_.may_try(*this)) return;
   ns_per_tick_ = seconds_per_tick() * 1e9;
   trial_ = std::make_unique<Trial>(Trial::Setup{.procs = learning_.info_.procs,
+                                                .part = part_of(signature_, learning_.info_.rank),
                                                 .incumbent = regular_index(),
                                                 .seed = seed_of(signature_),
                                                 .calls = calls_,
@@ -211,6 +221,7 @@ void Lesson::agree() {
   TrialWish wish = TrialWish::learn;
   if (is_paused || !learning_.may_try(*this)) wish = TrialWish::pause;
   if (learning_.is_excluded_) wish = TrialWish::leave;
+  if (!exchange_sources()) return end();
   TrialReport report = trial_->report(
       {.elapsed = start, .spent = spent_ns, .share = settings().learning_share}, wish, last_exchange_);
   if (!exchange(report)) return end();
@@ -218,9 +229,31 @@ void Lesson::agree() {
   learning_.set_trying(*this, !trial_->has_ended() && !trial_->is_settled());
   if (trial_->preferred() != preferred) announce();
   ns_per_tick_ = seconds_per_tick() * 1e9;
-  last_exchange_ = elapsed_ns() - start;
-  spent_ns += last_exchange_;
+  const std::int64_t exchange = elapsed_ns() - start;
+  spent_ns += exchange;
+  last_exchange_ = exchange + std::exchange(meetings_, 0);
   if (trial_->wants_candidates()) list_candidates();
+}
+
+/// The ranks wait for each other. Collective, directly after a call.
+void Lesson::meet() {
+  const std::int64_t start = elapsed_ns();
+  const NativeCallWatch inside(static_cast<int>(learning_.info_.procs));
+  learning_.tags_.await_agreements();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (pmpi.Ibarrier(learning_.tags_.comm(), &request) == MPI_SUCCESS) progress::await(&request);
+  const std::int64_t took = elapsed_ns() - start;
+  meetings_ += took;
+  spent_ns += took;
+}
+
+/// With a root: reduces when the sources of data entered the calls.
+bool Lesson::exchange_sources() {
+  TrialReport entries{.greatest = trial_->entries_of_sources(), .sums = {}};
+  if (entries.greatest.empty()) return true;
+  if (!exchange(entries)) return false;
+  trial_->note_sources(std::move(entries.greatest));
+  return true;
 }
 
 /// A verdict changes the reasons, and may become wisdom.

@@ -9,8 +9,9 @@
 //   call: a collective may wait for all ranks, so no correct program depends on leaving it earlier.
 // - Pending operations progress during the exchange. It starts when none of them has yet to start an
 //   agreement of its own, as the exchange of arrivals does.
-// - Blocking calls only, of collectives in which all ranks wait for each other, and only where the order of
-//   operands does not change the result.
+// - Blocking calls only, and only where the order of operands does not change the result.
+// - In collectives with a root, which a rank may leave early, the ranks also wait for each other within a
+//   block of a trial. The budget pays for that.
 // - One lesson of a communicator tries at a time: two would disturb each other. One without calls gives way.
 // - Calls take the fast path during trials. It counts them, and asks needs_attention() before each.
 // - A profiling tool behind Convene may call collectives within a native call: note() may be called within
@@ -77,6 +78,8 @@ class Lesson {
   void begin();
   void list_candidates();
   void agree();
+  void meet();
+  bool exchange_sources();
   bool exchange(decide::TrialReport& report);
   void end();
   void plan();
@@ -97,6 +100,7 @@ class Lesson {
   std::uint32_t chosen_ = 0;        // the alternative of the last call
   std::uint64_t last_end_ = 0;      // ticks
   std::int64_t last_exchange_ = 0;  // nanoseconds
+  std::int64_t meetings_ = 0;       // nanoseconds, since the last exchange
   std::int64_t elapsed_ = 0;        // of the process, at the first call
   double ns_per_tick_ = 1;
   std::vector<Spec> specs_;  // of alternatives 1 and up; the guard's from the beginning
