@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python module convene._core: the pure layers, bound with nanobind.
 
-find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+# One module for all later versions, where scikit-build-core asks for it (Python 3.12 and newer).
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 execute_process(
   COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT
@@ -11,9 +12,13 @@ if(failed)
 endif()
 find_package(nanobind CONFIG REQUIRED)
 
+set(stable_abi)
+if(SKBUILD_SABI_COMPONENT)
+  set(stable_abi STABLE_ABI)
+endif()
 file(GLOB binding CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/binding/*.cpp)
 if(binding)
-  nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS ${binding})
+  nanobind_add_module(_core ${stable_abi} NB_STATIC NB_SUPPRESS_WARNINGS ${binding})
   target_link_libraries(_core PRIVATE convene_experiment)
   if(SKBUILD)
     install(TARGETS _core DESTINATION convene COMPONENT python)

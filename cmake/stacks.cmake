@@ -45,8 +45,9 @@ endfunction()
 
 # Is the mpi.h that these flags find the stack's? (A plain `mpicc` may be anybody's.)
 function(convene_check_header stack compile variable)
+  separate_arguments(more UNIX_COMMAND "${CMAKE_C_COMPILER_ARG1}")
   execute_process(
-    COMMAND ${CMAKE_C_COMPILER} ${compile} -E -dM -include mpi.h -x c /dev/null
+    COMMAND ${CMAKE_C_COMPILER} ${more} ${compile} -E -dM -include mpi.h -x c /dev/null
     OUTPUT_VARIABLE macros
     ERROR_QUIET RESULT_VARIABLE failed)
   if(NOT failed AND macros MATCHES "#define ${CONVENE_MACRO_${stack}}[ \n]")
@@ -135,6 +136,10 @@ function(convene_add_stack_settings stack)
                                                                  OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endfunction()
 
+# Not every linker knows it; the version scripts then hide the names of static libraries alone.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -Wl,--exclude-libs,ALL CONVENE_HAS_EXCLUDE_LIBS)
+
 # A library that may enter any process: nothing but libc and the loader needed, nothing but `map`'s names exported.
 function(convene_seal target map)
   target_link_options(
@@ -144,7 +149,7 @@ function(convene_seal target map)
     -static-libgcc
     -Wl,--as-needed
     -Wl,--gc-sections
-    -Wl,--exclude-libs,ALL
+    $<$<BOOL:${CONVENE_HAS_EXCLUDE_LIBS}>:-Wl,--exclude-libs,ALL>
     -Wl,--version-script,${map}
     -Wl,-z,lazy
     -Wl,-z,defs)
@@ -187,6 +192,21 @@ function(convene_link_mpi target stack)
     list(FILTER words EXCLUDE REGEX "^-Wl,-rpath,")
   endif()
   target_link_libraries(${target} PRIVATE convene_settings_${stack} ${words})
+endfunction()
+
+# libmpich.so.12, for tools that were linked with Debian's MPICH: an empty library that needs libmpi.so.12, as MPICH is called
+# elsewhere. `convene` adds its folder where the launcher's MPICH has that name.
+function(convene_add_mpich_name)
+  set(empty ${PROJECT_BINARY_DIR}/empty.c)
+  file(WRITE ${empty} "")
+  add_library(convene_mpi_name SHARED ${empty})
+  set_target_properties(convene_mpi_name PROPERTIES OUTPUT_NAME mpi SOVERSION 12 LIBRARY_OUTPUT_DIRECTORY
+                                                    ${PROJECT_BINARY_DIR}/names)
+  add_library(convene_mpich_name SHARED ${empty})
+  target_link_libraries(convene_mpich_name PRIVATE -Wl,--no-as-needed convene_mpi_name)
+  set_target_properties(
+    convene_mpich_name PROPERTIES OUTPUT_NAME mpich SOVERSION 12 SKIP_BUILD_RPATH ON LIBRARY_OUTPUT_DIRECTORY
+                                                                                     ${PROJECT_BINARY_DIR}/lib/mpich)
 endfunction()
 
 # Where an installed tool finds the library: in a Python package both are in folders side by side.

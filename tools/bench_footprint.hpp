@@ -12,9 +12,13 @@
 
 namespace convene::bench {
 
-/// Bytes that this process has taken from the heap.
+/// Bytes that this process has taken from the heap; with glibc before 2.33, at most 2 GiB.
 inline double heap_in_use() {
+#if __GLIBC_PREREQ(2, 33)
   const auto info = mallinfo2();
+#else
+  const auto info = mallinfo();
+#endif
   return static_cast<double>(info.uordblks + info.hblkhd);
 }
 

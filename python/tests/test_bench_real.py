@@ -54,6 +54,15 @@ def test_a_real_measurement(convene: Convene, launcher: str, stack: str) -> None
     assert all(row["median"] > 0 for row in done.json["summary"])
 
 
+def test_the_mpich_of_the_launcher_is_measured(convene: Convene) -> None:
+    """The program may be linked with another version, whose library has another name."""
+    real_program("mpich")
+    launcher = launcher_of(f"{stacks.INSTALLED}/mpich5/bin/mpiexec")
+    words = ("--launcher", launcher, "--stack", "mpich", "--algorithms", "ring")
+    done = convene("bench", "run", "allgather", "-n", 1, *words, "--sizes", 8, "--repetitions", 2)
+    assert "MPICH Version: 5" in done.out, done
+
+
 @pytest.mark.parametrize(("launcher", "stack"), stacks.MPIS[:2], ids=["4", "5"])
 def test_the_mpi_really_takes_what_is_chosen(convene: Convene, launcher: str, stack: str) -> None:
     """Open MPI's algorithm for two processes refuses three: so it must have been taken, and for its own

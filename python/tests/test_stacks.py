@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from convene._core import RequestError
-from convene.mpi import launchers, stacks, usages
+from convene.base import paths
+from convene.mpi import launchers, settings, stacks, usages
 from convene.mpi.usages import Usage, choose_stack, python_of, stack_of_python, usage_of
 
 OPEN_MPI = launchers.Launcher(Path("/opt/mpirun"), "Open MPI")
@@ -172,6 +173,20 @@ def test_a_launcher_that_is_there(launcher: str, family: str) -> None:
     if shutil.which(launcher) is None:
         pytest.skip(f"{launcher} is not installed")
     assert launchers.find_launcher(launcher, None).family == family
+
+
+def test_mpich_is_found_by_either_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tools that need libmpich.so.12 start with an MPICH whose library is libmpi.so.12."""
+    own, stand_in = tmp_path / "mpich" / "lib", tmp_path / "convene" / "mpich"
+    own.mkdir(parents=True)
+    stand_in.mkdir(parents=True)
+    (own / "libmpi.so.12").touch()
+    monkeypatch.setattr(paths, "LIBRARIES", (tmp_path / "none", stand_in.parent))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/other")
+    launcher = launchers.Launcher(tmp_path / "mpich" / "bin" / "mpirun", "MPICH")
+    assert settings.mpi_variables(launcher, 2)["LD_LIBRARY_PATH"] == f"{own}:{stand_in}:/other"
+    (own / "libmpich.so.12").touch()
+    assert settings.mpi_variables(launcher, 2)["LD_LIBRARY_PATH"] == f"{own}:/other"
 
 
 def test_the_library_stands_before_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,8 +108,11 @@ def mpi_variables(launcher: Launcher, procs: int, *, as_it_is: bool = False) -> 
     own = launcher.path.parent.parent / "lib"
     if any(own.glob("libmpi*.so*")):
         # The program may have been built with another version of this MPI.
-        others = os.environ.get("LD_LIBRARY_PATH", "")
-        wanted["LD_LIBRARY_PATH"] = f"{own}:{others}" if others else str(own)
+        folders = [str(own)]
+        if (own / "libmpi.so.12").exists() and not (own / "libmpich.so.12").exists():
+            folders += [str(folder / "mpich") for folder in paths.LIBRARIES if (folder / "mpich").is_dir()]
+        folders += filter(None, [os.environ.get("LD_LIBRARY_PATH", "")])
+        wanted["LD_LIBRARY_PATH"] = ":".join(folders)
     return wanted
 
 

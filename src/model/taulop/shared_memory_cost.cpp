@@ -40,7 +40,7 @@ std::vector<TreeLevel> levels_of(std::uint32_t procs, std::uint32_t degree) {
 /// A binomial tree of messages of this size that are transferred once: Σ 2^i ∥ (o + L(size, 1)).
 Expression binomial(std::uint32_t procs, const Size& size) {
   std::vector<Expression> stages;
-  for (std::uint32_t stage = 0; stage < std::bit_width(procs - 1); ++stage)
+  for (int stage = 0; stage < static_cast<int>(std::bit_width(procs - 1)); ++stage)
     stages.push_back(Expression::concurrent(1u << stage, o(0, size) + L(0, size, 1)));
   return Expression::sum(std::move(stages));
 }
