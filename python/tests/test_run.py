@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from convene import _core
+from convene._core import RequestError
 from convene.base import paths
-from convene.run import report
+from convene.run import environment, report
 from convene.run.profiles import Profiles, Row
 from convene.run.report import Run
 
@@ -445,3 +446,18 @@ def test_a_real_program(convene: Convene, tmp_path: Path) -> None:
     assert {
         (row["algorithm"], row["reason"]) for row in received["rows"] if row["collective"] == "allgather"
     } == {("sparbit", "forced")}
+
+
+def test_optional_rules_and_wisdom_may_be_absent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A hyphen before the path. What is there must be sound."""
+    path = tmp_path / "rules.json"
+    monkeypatch.setenv("CONVENE_RULES", f"-{path}")
+    assert environment.check_rules(None) == ""
+    assert environment.check_wisdom(f"-{path}") == f"-{path}"
+    path.write_text('{"convene_rules": 1, "rules": []}')
+    assert environment.check_rules(None) == str(path)
+    path.write_text("{")
+    with pytest.raises(RequestError, match=r"rules\.json"):
+        environment.check_rules(None)
+    with pytest.raises(RequestError, match=r"rules\.json"):
+        environment.check_wisdom(f"-{path}")

@@ -32,6 +32,8 @@ std::string_view reason_text(Reason reason, std::string_view detail) {
       return "no communicator available";
     case Reason::no_communicator_yet:
       return "no internal communicator yet";
+    case Reason::device_memory:
+      return "device memory";
     case Reason::neighbors_unknown:
       return "neighbours of other ranks unknown";
     case Reason::neighbors_contradict:

@@ -25,6 +25,7 @@ enum class Reason : std::uint8_t {
   intercommunicator,     ///< native
   no_communicator,       ///< native: the internal communicator could not be created
   no_communicator_yet,   ///< native: a non-blocking call, before the internal communicator was made
+  device_memory,         ///< native: a GPU runtime is loaded, and buffers may be device memory
   neighbors_unknown,     ///< native, until a blocking call collects all lists of neighbours
   neighbors_contradict,  ///< native: the ranks' lists of neighbours do not match
 };

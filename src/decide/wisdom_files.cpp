@@ -90,7 +90,9 @@ std::vector<WisdomFile> wisdom_files(std::string_view variable) {
   }
   while (!variable.empty()) {
     const std::size_t end = std::min(variable.find(':'), variable.size());
-    if (end > 0) files.push_back({.path = std::string(variable.substr(0, end)), .is_optional = false});
+    const bool is_optional = variable.starts_with('-');
+    const std::string_view path = variable.substr(is_optional, end - is_optional);
+    if (!path.empty()) files.push_back({.path = std::string(path), .is_optional = is_optional});
     variable.remove_prefix(std::min(end + 1, variable.size()));
   }
   return files;

@@ -16,8 +16,9 @@ struct WisdomFile {
   bool is_optional = true;
 };
 
-/// The search path, from the value of CONVENE_WISDOM: paths separated by colons, or "none"; if empty, the
-/// user's file ($XDG_DATA_HOME/convene/wisdom.json, else
+/// The search path, from the value of CONVENE_WISDOM: paths separated by colons, or "none". One behind a
+/// hyphen is optional: "-/opt/wisdom.json". If the value is empty, the user's file
+/// ($XDG_DATA_HOME/convene/wisdom.json, else
 /// ~/.local/share/convene/wisdom.json) and the site's, which are optional.
 std::vector<WisdomFile> wisdom_files(std::string_view variable);
 

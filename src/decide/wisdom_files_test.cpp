@@ -51,6 +51,18 @@ TEST_F(WisdomFiles, AreFoundWhereTheVariableSays) {
   EXPECT_THAT(wisdom_files("none"), IsEmpty());
 }
 
+TEST_F(WisdomFiles, BehindAHyphenAreOptional) {
+  const auto files = wisdom_files("-/a:/b:-:-/c");
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].path, "/a");
+  EXPECT_EQ(files[2].path, "/c");
+  EXPECT_TRUE(files[0].is_optional && !files[1].is_optional && files[2].is_optional);
+  const std::string here = write("a", "MPICH 5.0.2");
+  EXPECT_THAT(read("-" + path("absent") + ":" + here).refusals, IsEmpty());
+  EXPECT_EQ(read("-" + path("absent") + ":" + here).wisdom.entries().size(), 1u);
+  EXPECT_EQ(read(path("absent") + ":" + here).refusals.size(), 1u);
+}
+
 TEST_F(WisdomFiles, AreTheUsersAndTheSites) {
   setenv("XDG_DATA_HOME", folder_.c_str(), 1);
   const auto files = wisdom_files("");

@@ -32,7 +32,8 @@ int convene::interpose::prepare_world(int code, const void* caller) {
     recorder::note_caller(caller);
     if (results::prepare({settings().profile_directory, settings().record_directory}))
       process::at_end(process::EndStage::collect, results::collect);
-    share_wisdom_in_world();  // first: it may choose algorithms of Convene's
+    check_optional_rules();
+    share_wisdom_in_world();  // before the communicator: it may choose algorithms of Convene's
     Communicator::prepare(MPI_COMM_WORLD);
   }
   return code;

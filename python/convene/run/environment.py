@@ -89,7 +89,10 @@ def check_uses(given: list[str]) -> str:
 
 
 def check_rules(given: Path | None) -> str:
+    """The rules file; empty without one. A path behind a hyphen may be absent."""
     path = str(given) if given else os.environ.get("CONVENE_RULES", "")
+    if path.startswith("-"):
+        path = path[1:] if Path(path[1:]).exists() else ""
     if not path:
         return ""
     if Path(path).is_fifo():
@@ -112,7 +115,9 @@ def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:
     that learning writes may not exist yet."""
     if not given or given == "none":
         return given or ""
-    path = Path(given)
+    if given.startswith("-") and not Path(given[1:]).exists():
+        return given  # optional, and absent
+    path = Path(given.removeprefix("-"))
     if may_be_new and not path.exists() and path.parent.is_dir():
         return str(path.resolve())
     try:

@@ -6,10 +6,12 @@
 
 namespace convene::runtime {
 
-bool on_all_ranks(bool mine, MPI_Comm comm) {
-  int here = mine, all = 0;
-  return pmpi.Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all == 1;
+int least_of_all(int mine, int otherwise, MPI_Comm comm) {
+  int all = otherwise;
+  return pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS ? all : otherwise;
 }
+
+bool on_all_ranks(bool mine, MPI_Comm comm) { return least_of_all(mine, 0, comm) == 1; }
 
 std::int64_t maximum(std::int64_t mine, MPI_Comm comm) {
   std::int64_t all = mine;

@@ -28,6 +28,9 @@ class ErrorsReturned {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
+/// The least value of all ranks. Collective; `otherwise` if the MPI fails.
+int least_of_all(int mine, int otherwise, MPI_Comm comm);
+
 /// True if `mine` is true on all ranks. Collective; false if the MPI fails.
 bool on_all_ranks(bool mine, MPI_Comm comm);
 

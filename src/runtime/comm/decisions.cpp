@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "collective/core/spec.hpp"
 #include "decide/trial_candidates.hpp"
+#include "runtime/comm/choice_log.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/comm/round_time.hpp"
 #include "runtime/settings/settings.hpp"
@@ -75,12 +76,13 @@ std::vector<std::int32_t> Decisions::expected_in(const Algorithm& algorithm, con
 /// Whether what was decided before may be another choice now.
 bool Decisions::is_outdated(const Decision& decision, const CallSignature& call) const {
   return (decision.wants_nodes && call.may_block) ||
-         (decision.reason == Reason::no_communicator_yet && (call.may_block || tags_.is_settled()));
+         (decision.reason == Reason::no_communicator_yet && (call.may_block || tags_.is_settled())) ||
+         (decision.prepared && tags_.may_have_device_memory());
 }
 
 std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
   find_wisdom(call.may_block);
-  if (call.may_block && tags_.is_wanted()) tags_.ensure();
+  if (call.may_block && (tags_.is_wanted() || tags_.exists())) tags_.ensure();
   for (const auto& decision : decisions_) {
     if (!decision->is_for(call) || is_outdated(*decision, call)) continue;
     if (!info_.is_inter && call.may_block) check_agreement(call, decision->chosen);
@@ -88,6 +90,7 @@ std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
   }
   fast_path_.forget();  // its decision may be the oldest
   auto made = std::make_shared<Decision>(make(call));
+  log_choice(*made, info_);
   if (decisions_.size() >= most_decisions) decisions_.erase(decisions_.begin());
   return decisions_.emplace_back(std::move(made));
 }
@@ -117,7 +120,9 @@ Decision Decisions::make(const CallSignature& call) {
   }
   if (!tags_.is_available(call.may_block)) {
     decision.any_size = true;
-    decision.reason = tags_.is_refused() ? Reason::no_communicator : Reason::no_communicator_yet;
+    decision.reason = tags_.may_have_device_memory() ? Reason::device_memory
+                      : tags_.is_refused()           ? Reason::no_communicator
+                                                     : Reason::no_communicator_yet;
     if (!tags_.is_refused()) tags_.note_wanted();
     return decision;
   }

@@ -10,6 +10,7 @@
 #include "collective/core/spec.hpp"
 #include "decide/trial.hpp"
 #include "decide/trial_candidates.hpp"
+#include "runtime/comm/choice_log.hpp"
 #include "runtime/comm/decisions.hpp"
 #include "runtime/comm/learned_wisdom.hpp"
 #include "runtime/progress/progress_engine.hpp"
@@ -269,6 +270,9 @@ void Lesson::announce() {
   else
     verdict_ = preferred == Trial::native ? "guard: back to native, " + ratio : "learned: " + ratio + after;
   give_reasons();
+  const std::uint32_t runs = trial_->incumbent();
+  log_choice({.signature = signature_}, runs == Trial::native ? "native" : spec_text(specs_[runs - 1]),
+             verdict_, learning_.info_);
   learning_.decisions_.fast_path().forget();  // it counts for the reason before
   if (!settings().only_observes && learning_.info_.rank == 0) keep_verdict();
 }

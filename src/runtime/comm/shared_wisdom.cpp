@@ -123,6 +123,18 @@ void share_wisdom_in_world() noexcept try {
   code_of_exception();
 }
 
+void check_optional_rules() {
+  if (!settings().rules_may_be_absent) return;
+  const CommInfo world = info_of(MPI_COMM_WORLD);
+  const unsigned long long hash = settings().optional_rules_hash;
+  unsigned long long mine[2] = {hash, ~hash}, least[2] = {hash, ~hash};
+  pmpi.Allreduce(mine, least, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, world.comm);
+  if (least[0] == ~least[1]) return;
+  refuse("the optional rules file " + settings().optional_rules_path +
+             " differs between nodes, or is absent on some; give all nodes the same file (CONVENE_RULES)",
+         world.rank == 0);
+}
+
 bool world_wisdom_is_native() {
   const auto& shared = world_wisdom();
   return !shared || shared->selection.all_native();

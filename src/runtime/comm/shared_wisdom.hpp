@@ -28,6 +28,10 @@ struct SharedWisdom {
 /// throw.
 void share_wisdom_in_world() noexcept;
 
+/// Ends the program unless a rules file that may be absent (CONVENE_RULES=-FILE) is the same for all ranks of
+/// MPI_COMM_WORLD, or absent for all. Collective; nothing without such a file.
+void check_optional_rules();
+
 /// Whether MPI_COMM_WORLD's wisdom chooses no algorithm of Convene's, or there is none. Equal on all its
 /// ranks.
 bool world_wisdom_is_native();

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "base/device_runtime.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/comm/fabric_channel.hpp"
 #include "runtime/process/process.hpp"
@@ -19,6 +20,15 @@ namespace convene::runtime {
 namespace {
 
 std::atomic<int> internal_communicators{0};  // of this process
+
+constexpr const char* device_memory_sentence =
+    "a GPU runtime is loaded, so that buffers may be device memory (CONVENE_DEVICE_MEMORY=never: none is)";
+
+bool may_have_device_memory_here() {
+  const DeviceMemory setting = settings().device_memory;
+  return setting == DeviceMemory::always ||
+         (setting == DeviceMemory::detect && !loaded_device_runtime().empty());
+}
 
 }  // namespace
 
@@ -37,19 +47,42 @@ void InternalCommunicator::note_failure(int code) {
 }
 
 bool TagSpace::ensure() {
-  if (is_settled()) return exists();
   const char* why_not = nullptr;
-  if (make(internal_communicators < settings().communicators, why_not)) return true;
+  if (internal_ && !has_checked_devices_) {
+    if (check_devices()) return true;
+    why_not = device_memory_sentence;
+  } else if (is_settled()) {
+    return exists();
+  } else if (make(internal_communicators < settings().communicators, why_not)) {
+    return has_checked_devices_ = true;
+  }
+  refuse(why_not);
+  return false;
+}
+
+void TagSpace::refuse(const char* why) {
   is_refused_ = true;
   ProfileRegistry::instance().declare(std::string("a communicator of ") + std::to_string(info_.procs) +
-                                      " processes uses native algorithms only: " + why_not);
-  return false;
+                                      " processes uses native algorithms only: " + why);
 }
 
 void TagSpace::make_ahead(bool may_make) {
   constexpr int share = 4;  // of the limit: not every communicator will have a collective
   const char* why_not = nullptr;
-  if (!is_settled()) make(may_make && internal_communicators < settings().communicators / share, why_not);
+  if (is_settled()) return;
+  const bool is_made = make(may_make && internal_communicators < settings().communicators / share, why_not);
+  if (!is_made && may_have_device_memory_) refuse(why_not);
+}
+
+/// One that was made ahead, when the program might not have loaded its GPU runtime. Collective, may wait.
+bool TagSpace::check_devices() {
+  const ErrorsReturned scope(info_.comm);
+  const NativeCallWatch inside(static_cast<int>(info_.procs),
+                               NativeCallWatch::Purpose::internal_communicator);
+  progressing_barrier(info_.comm);
+  may_have_device_memory_ = !on_all_ranks(!may_have_device_memory_here(), info_.comm);
+  has_checked_devices_ = true;
+  return !may_have_device_memory_;
 }
 
 void TagSpace::note_wanted() {
@@ -94,7 +127,12 @@ bool TagSpace::make(bool may_make, const char*& why_not) {
     }
   if (may_make) why_not = "another rank may not create one, or has no memory";
   if (may_make && !made) why_not = "out of memory";
-  if (!on_all_ranks(made != nullptr, info_.comm)) return false;
+  enum Answer : std::int8_t { device_memory = -1, no, yes };
+  const Answer mine = may_have_device_memory_here() ? device_memory : made ? yes : no;
+  const int all = least_of_all(mine, no, info_.comm);
+  may_have_device_memory_ = all == device_memory;
+  if (may_have_device_memory_) why_not = device_memory_sentence;
+  if (all != yes) return false;
   MPI_Group group = MPI_GROUP_NULL;
   pmpi.Comm_group(info_.comm, &group);
   const bool is_made =

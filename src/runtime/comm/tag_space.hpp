@@ -13,7 +13,9 @@
 //   (make_ahead()).
 // - Some MPIs run out of communicators. All ranks agree first on whether to make one (each may hold a limited
 //   number), and afterwards on whether it worked; if either fails, the communicator stays with native
-//   algorithms, and that is declared.
+//   algorithms, and that is declared. The first agreement includes whether a rank has loaded a GPU runtime:
+//   buffers may be device memory then, which Convene cannot copy or reduce. Where the internal communicator
+//   was made ahead, the first blocking call agrees on that again.
 // - One thread at a time uses a tag space, but the background thread ends operations: TagWindow has a lock.
 #pragma once
 
@@ -56,18 +58,20 @@ class TagSpace {
   /// created.
   bool ensure();
   /// Makes it if few are in use and `may_make` holds on all ranks. Collective; waits. Nothing is declared
-  /// where there is none.
+  /// where there is none, except for device memory.
   void make_ahead(bool may_make);
   /// Whether a call can have it: a blocking one makes it if need be. Equal on all ranks.
   bool is_available(bool may_block) { return may_block || info_.procs == 1 ? ensure() : exists(); }
   /// Records that a non-blocking call lacked it: the next blocking collective creates it (is_wanted()).
   void note_wanted();
   bool is_wanted() const { return is_wanted_ && !is_settled(); }
+  /// True if buffers may be device memory: calls stay native. Equal on all ranks.
+  bool may_have_device_memory() const { return may_have_device_memory_; }
   /// True if it exists, or its creation failed.
   bool is_settled() const { return internal_ || is_refused_; }
   /// True if its creation failed; equal on all ranks.
   bool is_refused() const { return is_refused_; }
-  bool exists() const { return internal_ != nullptr; }
+  bool exists() const { return internal_ && !may_have_device_memory_; }
   /// The internal communicator, which exists.
   MPI_Comm comm() const { return internal_->comm; }
   /// The same, created if needed: MPI_COMM_NULL if it cannot be created. Collective, may wait.
@@ -94,12 +98,15 @@ class TagSpace {
 
  private:
   bool make(bool may_make, const char*& why_not);
+  bool check_devices();
+  void refuse(const char* why);
 
   const CommInfo& info_;
   std::shared_ptr<InternalCommunicator> internal_;
   std::uint32_t collectives_ = 0, persistent_ = 0;
-  bool is_refused_ = false;  // equal on all ranks
-  bool is_wanted_ = false;   // equal on all ranks
+  bool is_refused_ = false;                                            // equal on all ranks
+  bool is_wanted_ = false;                                             // equal on all ranks
+  bool has_checked_devices_ = false, may_have_device_memory_ = false;  // equal on all ranks
 };
 
 }  // namespace convene::runtime

@@ -7,6 +7,7 @@
 #include "runtime/arrivals/arrival_autotuner.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/failure.hpp"
+#include "runtime/comm/choice_log.hpp"
 #include "runtime/run/operation.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
@@ -233,6 +234,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   if (!has_memory)
     decision =
         std::make_shared<Decision>(Decision{.signature = signature, .reason = Reason::no_shared_memory});
+  if (!has_memory || is_watched) log_choice(*decision, communicator.info());
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
     code = ahead->run(arguments);

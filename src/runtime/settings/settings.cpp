@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -124,9 +126,18 @@ void hint_at_former_name() {
 }
 
 /// CONVENE_USE and CONVENE_RULES. `convene run` also passes the text of the rules file, which not every node
-/// may have.
-Selection read_selection() {
-  const std::string path(variable("CONVENE_RULES"));
+/// may have. A path behind a hyphen may be absent.
+Selection read_selection(Settings& result) {
+  std::string path(variable("CONVENE_RULES"));
+  result.rules_may_be_absent = path.starts_with('-');
+  if (result.rules_may_be_absent) {
+    path.erase(0, 1);
+    result.optional_rules_path = path;
+    if (access(path.c_str(), F_OK) != 0 && errno == ENOENT)
+      path.clear();
+    else
+      result.optional_rules_hash = std::hash<std::string>{}(read_whole_file(path, "rules file"));
+  }
   const std::string_view uses = variable("CONVENE_USE"), text = variable("CONVENE_RULES_TEXT");
   if (path.empty() || text.empty()) return Selection::from(uses, path);
   return {parse_uses(uses), parse_rules(text, path), std::string_view(path).substr(path.rfind('/') + 1)};
@@ -134,7 +145,7 @@ Selection read_selection() {
 
 Settings read_settings() {
   Settings result;
-  result.selection = read_selection();
+  result.selection = read_selection(result);
   if (!stack::is_simulated) result.wisdom_files = wisdom_files(variable("CONVENE_WISDOM"));
   result.profile_directory = profile_directory();
   hint_at_former_name();
@@ -143,6 +154,8 @@ Settings read_settings() {
   result.wait_warning = seconds("CONVENE_WAIT_WARNING");
   result.log = static_cast<LogLevel>(one_of("CONVENE_LOG", {"quiet", "info"}));
   result.execution = static_cast<Execution>(one_of("CONVENE_EXECUTE", {"automatic", "compiled", "dynamic"}));
+  result.device_memory =
+      static_cast<DeviceMemory>(one_of("CONVENE_DEVICE_MEMORY", {"detect", "never", "always"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");
   const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules", "slow_choices"});

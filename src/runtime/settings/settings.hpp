@@ -13,10 +13,14 @@
 namespace convene::runtime {
 
 enum class LogLevel : std::uint8_t { quiet, info };
+enum class DeviceMemory : std::uint8_t { detect, never, always };
 enum class Execution : std::uint8_t { automatic, compiled, dynamic };
 
 struct Settings {
   Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
+  bool rules_may_be_absent = false;            ///< CONVENE_RULES=-FILE
+  std::string optional_rules_path;             ///< FILE
+  std::size_t optional_rules_hash = 0;         ///< of its text; 0: it is absent here
   std::vector<WisdomFile> wisdom_files;        ///< CONVENE_WISDOM; none under a simulator
   std::string profile_directory;               ///< CONVENE_PROFILE_DIR; empty: no profile is written
   std::string record_directory;                ///< CONVENE_RECORD; empty: no recording is written
@@ -24,13 +28,14 @@ struct Settings {
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
-  bool uses_fabric = false;              ///< CONVENE_TRANSPORT=fabric[:PROVIDER]; never under a simulator
-  std::string fabric_library;            ///< CONVENE_LIBFABRIC: its file; empty: found by name
-  std::string fabric_provider;           ///< empty: the first that libfabric lists
-  std::string machine, mapping;          ///< CONVENE_MACHINE, CONVENE_MAPPING
-  bool check_agreement = false;          ///< CONVENE_CHECK=agreement
-  bool refuses_schedules = false;        ///< CONVENE_CHECK=no_schedules: every generator fails
-  bool slows_choices = false;            ///< CONVENE_CHECK=slow_choices: see learning.cpp
+  bool uses_fabric = false;     ///< CONVENE_TRANSPORT=fabric[:PROVIDER]; never under a simulator
+  std::string fabric_library;   ///< CONVENE_LIBFABRIC: its file; empty: found by name
+  std::string fabric_provider;  ///< empty: the first that libfabric lists
+  DeviceMemory device_memory = DeviceMemory::detect;  ///< CONVENE_DEVICE_MEMORY=detect|never|always
+  std::string machine, mapping;                       ///< CONVENE_MACHINE, CONVENE_MAPPING
+  bool check_agreement = false;                       ///< CONVENE_CHECK=agreement
+  bool refuses_schedules = false;                     ///< CONVENE_CHECK=no_schedules: every generator fails
+  bool slows_choices = false;                         ///< CONVENE_CHECK=slow_choices: see learning.cpp
   bool reproducible = false;             ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
                                          ///< at one time

@@ -167,7 +167,7 @@ class Reports:
         ),
     ] = None
     log: Annotated[
-        bool, typer.Option("--log", help="Print messages of the ranks at once instead of at the end.")
+        bool, typer.Option("--log", help="Print choices and messages of the ranks at once, to stderr.")
     ] = False
 
     def check(self) -> None:
