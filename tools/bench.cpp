@@ -96,11 +96,10 @@ class Output {
 
   /// Collective: if rank 0 cannot write, all ranks end.
   void write(const json& line) {
-    int is_written = 1;
-    if (output_) is_written = output_->write(line.dump() + '\n');
-    MPI_Bcast(&is_written, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!is_written)
-      throw RequestError((path_.empty() ? "the output" : "the file " + path_) + " cannot be written");
+    int error = 0;
+    if (output_) error = output_->write(line.dump() + '\n');
+    MPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (error) throw RequestError(ResultOutput::sentence(path_, error));
   }
 
  private:

@@ -309,9 +309,8 @@ json measure(const Options& options, int procs) {
 }
 
 void write(const json& result, const Options& options) {
-  if (bench::ResultOutput(options.output, options.returns).write(result.dump() + '\n')) return;
-  throw RequestError((options.output.empty() ? "the output" : "the file " + options.output) +
-                     " cannot be written");
+  const int error = bench::ResultOutput(options.output, options.returns).write(result.dump() + '\n');
+  if (error) throw RequestError(bench::ResultOutput::sentence(options.output, error));
 }
 
 /// The same sentence on all ranks: one rank prints it.

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,14 +26,25 @@ class ResultOutput {
     if (!is_plain_ && !is_forwarded_) file_.open(path);
   }
 
-  /// False if the text cannot be written.
-  bool write(std::string_view text) {
+  /// 0, or the error of the system if the text cannot be written.
+  int write(std::string_view text) {
+    errno = 0;
+    if (put(text)) return 0;
+    return errno ? errno : EIO;
+  }
+
+  /// For write()'s error.
+  static std::string sentence(const std::string& path, int error) {
+    return "cannot write " + (path.empty() ? "the output" : path) + ": " + std::strerror(error);
+  }
+
+ private:
+  bool put(std::string_view text) {
     if (is_forwarded_) return forward(text);
     if (!is_plain_) return static_cast<bool>(file_ << text << std::flush);
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   }
 
- private:
   /// `result TEXT` with a JSON string; launchers forward lines of this length as a whole.
   static bool forward(std::string_view text) {
     constexpr std::size_t most = 2000;

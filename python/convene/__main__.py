@@ -55,7 +55,9 @@ def run(arguments: list[str] | None = None) -> int:
         sentence = getattr(error, "format_message", None)
         if sentence is None:
             raise
-        console.complain(one_sentence(str(sentence())))
+        found = not_utf8(sys.argv[1:] if arguments is None else arguments)
+        said = f"'{found}' is not UTF-8; write it in that encoding" if found else one_sentence(sentence())
+        console.complain(said)
         return 2
     return status if isinstance(status, int) else 0
 
@@ -86,7 +88,7 @@ def open_closed_streams() -> None:
 
 
 def one_sentence(text: str) -> str:
-    words = " ".join(text.split()).rstrip(".")
+    words = " ".join(text.replace(": Value error, ", ": ").split()).rstrip(".")
     return f"{words}; see --help" if words else "the command line is incomplete; see --help"
 
 

@@ -9,13 +9,14 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from convene.bench import metrics
-from convene.bench.report import tables, winner_figures
+from convene.bench.report import sketches, tables, winner_figures
 from convene.bench.report.measured import Measured
 from convene.stats import inference
 
@@ -416,6 +417,17 @@ def test_error_bars_are_those_of_samples(convene: Convene, tmp_path: Path) -> No
     assert 'id="LineCollection' in page
     assert "95 % intervals" in page
     assert (tmp_path / "files" / "samples.csv").exists()
+
+
+def test_leads_of_rounded_events_are_ties(convene: Convene, tmp_path: Path) -> None:
+    page = page_of(convene, tmp_path, simulated({"ring": 2e-6, "sparbit": 2e-6 * (1 + 3e-8)}))
+    assert "equally fast" in page
+
+
+def test_many_algorithms_look_different() -> None:
+    names = [f"a{i}" for i in range(30)]
+    measured = cast("Measured", SimpleNamespace(algorithms=["native", *names]))
+    assert len({tuple(sketches.look(measured, name).values()) for name in names}) == 30
 
 
 def test_small_leads_are_no_ties(convene: Convene, tmp_path: Path) -> None:

@@ -208,6 +208,17 @@ def test_axes_of_parts_have_percents(low: float, high: float, some: set[str]) ->
     assert all(re.fullmatch(r"[\d.]+ %", label) for label in shown if label)
 
 
+@pytest.mark.parametrize("low", [0.03, 0.09, 0.2, 0.3])
+def test_labels_of_percents_are_apart(low: float) -> None:
+    def paint(axes: Any) -> None:
+        axes.set_yticks([])
+        axes.set_xscale("log")
+        axes.set_xlim(low, 1.1)
+        plot_axes.label_percents(axes.xaxis)
+
+    check_texts(drawn(paint))
+
+
 @pytest.fixture(autouse=True)
 def _close_figures() -> Iterator[None]:
     yield

@@ -81,6 +81,8 @@ def test_a_platform_followed_by_a_nul(convene: Convene, tmp_path: Path) -> None:
         ("show", "allgather", "ring", "-p", 4, "--format", NOT_UTF8),
         ("run", "--use", f"allgather={NOT_UTF8}", "--", "true"),
         ("verify", NOT_UTF8),
+        (NOT_UTF8,),
+        ("cluster", NOT_UTF8),
         ("bench", "run", "allgather", "-n", 2, "--algorithms", NOT_UTF8),
         ("predict", "allgather", "-p", 4, "--platform", NOT_UTF8),
     ],

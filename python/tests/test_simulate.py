@@ -319,6 +319,21 @@ def test_an_interrupted_sweep_goes_on(
     assert resumed == json.loads(output.read_text())
 
 
+@pytest.mark.parametrize("text", ["my own notes\n", "my own\nnotes\n", '{"a": 1}\n["cut'])
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_a_foreign_file_is_no_journal(
+    convene: Convene, platform: Path, tmp_path: Path, text: str, resume: tuple[str, ...]
+) -> None:
+    output, part = tmp_path / "x.json", tmp_path / "x.json.part"
+    output.write_text("{}")
+    part.write_text(text)
+    words = ("simulate", "sweep", "allgather", "-p", 4, "--platform", platform, "--sizes", 8, "-o", output)
+    said = convene(*words, "--algorithms", "ring", *resume).complaint
+    assert f"{part} does not consist of results of a simulation" in said
+    assert output.read_text() == "{}"
+    assert part.read_text() == text
+
+
 def test_a_simulation_can_be_interrupted(platform: Path) -> None:
     """Within a simulation and between two; and later ones do not start."""
     has_begun = threading.Event()

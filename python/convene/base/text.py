@@ -20,6 +20,6 @@ def seconds_text(value: float) -> str:
 
 def duration_text(seconds: float) -> str:
     """For people who wait."""
-    if seconds < 90:
+    if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -107,6 +107,7 @@ class Files:
         if self.resume:
             journal.read()
         elif journal.path.exists() and journal.path.stat().st_size > 0:
+            journal.read()
             raise RequestError(
                 f"{journal.path} contains results of an interrupted simulation; add --resume to complete it, "
                 "or remove the file"

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
 from convene.base.text import bytes_text, seconds_text
@@ -80,7 +80,8 @@ def label_ratios(axis: Axis) -> None:
 def label_parts(axis: Axis, text: Callable[[float], str]) -> None:
     low, high = axis.get_view_interval()
     ratio = high / max(low, 1e-12)
-    subs = (1.0,) if ratio >= 300 else (1.0, 2.0, 5.0) if ratio >= 10 else DIGITS
+    few = (1.0, 2.0, 3.0, 5.0) if isinstance(axis, XAxis) else DIGITS
+    subs = (1.0,) if ratio >= 300 else (1.0, 2.0, 5.0) if ratio >= 10 else few
     axis.set_major_locator(LogLocator(subs=subs) if ratio >= 3 else MaxNLocator(5))
     axis.set_major_formatter(lambda value, _: text(value))
     axis.set_minor_formatter(lambda *_: "")

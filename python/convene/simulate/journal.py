@@ -27,11 +27,25 @@ class Journal:
         """Takes over what an earlier run has done. Its last line may be cut off."""
         if not self.path.is_file():
             raise RequestError(f"there is nothing to resume: {self.path} does not exist; leave out --resume")
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
-            with suppress(RequestError):
-                value = jsons.parse(line, str(self.path))
-                if not jsons.fault_of(value, Entry):
-                    self.known[value[0]] = value[1]
+        *lines, last = self.path.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+        for line in lines:
+            self._take(line)
+        with suppress(RequestError):
+            self._take(last)
+        if not '["'.startswith(last[:2]):
+            raise RequestError(self.foreign())
+
+    def _take(self, line: str) -> None:
+        try:
+            value = jsons.parse(line, str(self.path))
+        except RequestError:
+            value = None
+        if jsons.fault_of(value, Entry):
+            raise RequestError(self.foreign())
+        self.known[value[0]] = value[1]
+
+    def foreign(self) -> str:
+        return f"{self.path} does not consist of results of a simulation; move it away, or give another -o"
 
     def begin(self) -> None:
         """Rewrites the known results, so that the file has complete lines only."""

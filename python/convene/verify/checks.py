@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from rich.progress import Progress
-
 from convene import _core
-from convene.base import console, parsing
+from convene.base import parsing, progress
 from convene.base.core_types import Verdict
 from convene.base.result_types import Json
 from convene.verify.grid import Case
@@ -73,14 +71,12 @@ def check(case: Case) -> Result:
 
 
 def check_all(cases: list[Case]) -> Iterator[Result]:
-    """Checks the cases on all cores, the largest first, with a progress bar on a terminal."""
-    output = console.make(error=True)
+    """Checks the cases on all cores, the largest first, and shows progress."""
     ordered = sorted(cases, key=lambda case: -case.procs)
-    with (
-        ThreadPoolExecutor(os.cpu_count()) as pool,
-        Progress(console=output, transient=True, disable=not output.is_terminal) as progress,
-    ):
-        yield from progress.track(pool.map(check, ordered), total=len(cases), description="verifying")
+    with progress.shown("verifying", "schedules") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, result in enumerate(pool.map(check, ordered), start=1):
+            advance(done, len(cases))
+            yield result
 
 
 def as_json(result: Result) -> Json:

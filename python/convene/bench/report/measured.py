@@ -18,7 +18,7 @@ from convene.catalogue import selection
 from convene.stats import arrivals, inference
 
 SURE = 0.05  # of the false discovery rate
-TIE = 1e-9  # part of an exact time: less is rounding
+TIE = 1e-6  # part of an exact time: less is the rounding of events
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,12 @@ class Part:
     environment: list[tuple[str, str]] = field(default_factory=list)
 
 
+def text_of(value: object) -> str:
+    if isinstance(value, list):
+        return sentences.listed(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def environment_rows(measured: Measured) -> list[tuple[str, str]]:
     run = measured.result["runs"][0]
     environment = {**run["environment"], **{f"option {key}": value for key, value in run["options"].items()}}
@@ -35,9 +41,7 @@ def environment_rows(measured: Measured) -> list[tuple[str, str]]:
         if "load" in cell
     )
     return [
-        (key.replace("_", " "), sentences.listed(value) if isinstance(value, list) else str(value))
-        for key, value in environment.items()
-        if value not in ("", [])
+        (key.replace("_", " "), text_of(value)) for key, value in environment.items() if value not in ("", [])
     ]
 
 

@@ -56,7 +56,7 @@ def what_was_measured(measured: Measured) -> str:
     number = "" if measured.is_exact else f"{number}{'' if max(observations) == 1 else 's'} of each"
     return (
         f"{what[0].upper()}{what[1:]}, on {listed(measured.different('procs'))} ranks, by "
-        f"{len(measured.algorithms)} algorithms{number}. "
+        f"{len(measured.algorithms)} algorithm{'s' if len(measured.algorithms) > 1 else ''}{number}. "
         f"{environment['mpi'].split(',')[0]}, {environment.get('processor') or 'processor unknown'}, "
         f"{environment['cores']} cores on {listed(environment['hosts'])}, "
         f"{environment.get('started', 'at a time unknown')}."

@@ -81,12 +81,15 @@ def entries(drawing: Drawing, panels: Sequence[Axes]) -> list[Legend]:
     ]
 
 
+LINES = ("-", "--", ":", "-.")  # after the first eight, colours repeat
+
+
 def look(measured: Measured, name: str) -> dict[str, Any]:
     """An algorithm's colour and marker: the same in all figures."""
     if name == selection.NATIVE:
         return {"color": OWN_COLOUR, "marker": "x"}
     place = [each for each in measured.algorithms if each != selection.NATIVE].index(name)
-    style = "-" if place < len(COLOURS) else "--"
+    style = LINES[place // len(COLOURS) % len(LINES)]
     return {
         "color": COLOURS[place % len(COLOURS)],
         "marker": MARKERS[place % len(MARKERS)],

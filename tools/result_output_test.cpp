@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "result_output.hpp"
+
+#include <gtest/gtest.h>
+
+namespace convene::bench {
+namespace {
+
+TEST(ResultOutput, SaysWhyItCannotWrite) {
+  ResultOutput output("/dev/full", false);
+  const int error = output.write("{}\n");
+  EXPECT_EQ(error, ENOSPC);
+  EXPECT_EQ(ResultOutput::sentence("a.json", error), "cannot write a.json: No space left on device");
+}
+
+TEST(ResultOutput, WritesWhatItCan) { EXPECT_EQ(ResultOutput("/dev/null", false).write("{}\n"), 0); }
+
+}  // namespace
+}  // namespace convene::bench
