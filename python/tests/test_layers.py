@@ -31,6 +31,7 @@ LAYERS = (
     "run",  # unmodified programs, profiles
     "advise",  # what a program would gain
     "studies",  # experiments of the sources
+    "selftest",  # acceptance of an installation
     "cli",  # application, options, commands
     "operations",  # the module for programs that use mpi4py
     "__main__",

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 # In the order of --help. Each has a module in convene.cli.commands.
 COMMANDS = (
     *("run", "list", "show", "verify", "bench", "report", "measure", "predict", "kernel"),
-    *("tune", "wisdom", "rules", "info", "simulate", "cluster", "trace", "advise"),
+    *("tune", "wisdom", "rules", "info", "selftest", "simulate", "cluster", "trace", "advise"),
 )
 
 
