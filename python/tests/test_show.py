@@ -163,7 +163,7 @@ def test_wrong_arrivals(convene: Convene) -> None:
     assert "not '-1'" in complaint("-1,0,0,0")
     assert "not ''" in complaint("")
     assert complaint("2,0,0,0", "ring") == (
-        "ring uses no arrivals; of allgather these use them: bdr, bslb, list_scheduled"
+        "ring uses no arrivals; of allgather these use them: bdr, bslb, list_scheduled, by_arrival"
     )
 
 

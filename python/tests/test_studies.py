@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pytest
 from convene import _core
 from convene.base import console
@@ -242,3 +243,32 @@ def test_no_algorithm_of_a_study_is_faster_than_the_lower_bound(convene: Convene
         assert cell["delay"] < cell["lower_bound"] <= min(cell["seconds"].values())
     for cell in cells("mini-benchmark"):
         assert 0 < cell["lower_bound"] <= min(cell["elapsed"].values())
+
+
+def test_a_pipeline_by_arrival_waits_less() -> None:
+    """A reduce of 4 MiB by 128 ranks that arrive within 20 ms, in random order."""
+    generator = np.random.default_rng(1)
+    arrivals = generator.uniform(0, 0.02, 128)
+    tick = 40e-6
+    expected = tuple(int(rounds) for rounds in np.round((arrivals - arrivals.min()) / tick))
+
+    def seconds(spec: str, *forecasts: tuple[int, ...]) -> float:
+        case = Case(
+            "reduce",
+            spec,
+            128,
+            (4 << 20,),
+            platforms.load_platform("curie"),
+            "cyclic",
+            (tuple(arrivals),),
+            forecasts=forecasts,
+        )
+        return case.simulate()[0][0]["seconds"]
+
+    for segments, gain in ((16, 0.72), (64, 0.90)):
+        pipeline = f"pipeline;segments={segments}"
+        alone = seconds(pipeline)
+        assert seconds(f"by_arrival({pipeline})") == alone  # without a forecast
+        assert seconds(f"by_arrival({pipeline})", expected) < gain * alone
+    assert seconds("pipeline;segments=16") > 39e-3
+    assert seconds("by_arrival(pipeline;segments=64)", expected) < 23.8e-3

@@ -193,7 +193,8 @@ bool depends_on_nodes(const Algorithm& algorithm) {
 }
 
 ArrivalSource arrival_source(const Spec& spec) {
-  if (!spec.algorithm->is_composed()) return spec.algorithm->arrival_source;
+  if (!spec.algorithm->is_composed() || spec.algorithm->arrival_source != ArrivalSource::none)
+    return spec.algorithm->arrival_source;
   const bool from_forecast = std::any_of(spec.parts.begin(), spec.parts.end(), [](const Spec& part) {
     return arrival_source(part) == ArrivalSource::forecast;
   });

@@ -24,6 +24,7 @@
   X(allgather_shared)                       \
   X(allgather_hier)                         \
   X(allgather_remap)                        \
+  X(allgather_by_arrival)                   \
   X(gather_linear)                          \
   X(gather_linear_sync)                     \
   X(gather_binomial)                        \
@@ -36,6 +37,7 @@
   X(gather_bsbn)                            \
   X(gather_hier)                            \
   X(gather_remap)                           \
+  X(gather_by_arrival)                      \
   X(scatter_linear)                         \
   X(scatter_linear_sync)                    \
   X(scatter_binomial)                       \
@@ -48,6 +50,7 @@
   X(scatter_bsbn)                           \
   X(scatter_hier)                           \
   X(scatter_remap)                          \
+  X(scatter_by_arrival)                     \
   X(bcast_linear)                           \
   X(bcast_binomial)                         \
   X(bcast_bine)                             \
@@ -62,6 +65,7 @@
   X(bcast_shared)                           \
   X(bcast_hier)                             \
   X(bcast_remap)                            \
+  X(bcast_by_arrival)                       \
   X(alltoall_linear)                        \
   X(alltoall_pairwise)                      \
   X(alltoall_bruck)                         \
@@ -91,6 +95,7 @@
   X(reduce_in_situ)                         \
   X(reduce_hier)                            \
   X(reduce_remap)                           \
+  X(reduce_by_arrival)                      \
   X(allreduce_recursive_doubling)           \
   X(allreduce_rabenseifner)                 \
   X(allreduce_ring)                         \
@@ -105,6 +110,7 @@
   X(allreduce_in_situ)                      \
   X(allreduce_hier)                         \
   X(allreduce_remap)                        \
+  X(allreduce_by_arrival)                   \
   X(reduce_scatter_recursive_halving)       \
   X(reduce_scatter_pairwise)                \
   X(reduce_scatter_ring)                    \

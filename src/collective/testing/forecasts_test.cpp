@@ -38,7 +38,8 @@ class UsesForecasts : public testing::TestWithParam<Served> {
 
 INSTANTIATE_TEST_SUITE_P(All, UsesForecasts,
                          testing::ValuesIn(all_served([](Collective, const Algorithm& algorithm) {
-                           return algorithm.arrival_source != ArrivalSource::none;
+                           return algorithm.arrival_source != ArrivalSource::none &&
+                                  !algorithm.is_composed();  // tested in composition_test.cpp
                          })),
                          test_name);
 
