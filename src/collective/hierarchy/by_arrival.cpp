@@ -6,8 +6,9 @@
 // Source:   the design is Convene's. Sorted trees of this kind for single algorithms: Proficz 2018 and 2021
 //           (SLT, SBN).
 // Requires: the requirements of its part; for reductions, an operator that commutes.
-// Cost:     that of the part on the new numbers. A new order takes the part's messages of all ranks, which are
-//           built once on each rank: O(P log P) for a part with logarithmically many rounds.
+// Cost:     that of the part on the new numbers. The first order takes the messages of all ranks, which each
+//           process builds once; further ones take a sort, O(P log P). If the messages carry more than 2^18
+//           places in all, the numbers stay as they are.
 //
 //   reduce, pipeline, root 0, rank 3 late:     0 ← 1 ← 2 ← 3    becomes    0 ← 3 ← 1 ← 2
 //   P = 5:                                     0 ← 1 ← 2 ← 3 ← 4  becomes  0 ← 3 ← 1 ← 2 ← 4
@@ -15,11 +16,15 @@
 // Ranks of a node stay together (nodes=together): nodes follow each other by their latest rank, and ranks of
 // a node by arrival.
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 
 #include "collective/core/forecast.hpp"
+#include "collective/core/spec.hpp"
 #include "collective/hierarchy/reordered.hpp"
 
 namespace convene::collective {
@@ -41,17 +46,30 @@ struct PartMessage {
   Rank from, to;
 };
 
-/// All messages of the part on the numbers, by falling rounds.
+/// Places that messages of a part may carry in all, for its numbers to be compared.
+constexpr std::uint64_t most_places = 1 << 18;
+
+std::uint64_t places_of_step(const Schedule& schedule, StepId id) {
+  std::uint64_t places = 0;
+  for (const Range& range : schedule.ranges(id)) places += range.count();
+  return places;
+}
+
+/// All messages of the part on the numbers, by falling rounds; none if they carry too many places.
 std::vector<PartMessage> messages_of_part(const Call& call) {
   Call inner = reordered_call(call);
   std::vector<PartMessage> messages;
+  std::uint64_t places = 0;
   Builder builder;
   SharedWork work;
   for (inner.rank = 0; inner.rank < inner.procs; ++inner.rank) {
     const Schedule schedule = build_schedule(*call.parts.front().algorithm, inner, work, builder);
-    for (StepId id = 0; id < schedule.size(); ++id)
-      if (schedule[id].kind == StepKind::send)
-        messages.push_back({schedule[id].round, inner.rank, schedule[id].peer});
+    for (StepId id = 0; id < schedule.size(); ++id) {
+      if (schedule[id].kind != StepKind::send) continue;
+      places += places_of_step(schedule, id);
+      messages.push_back({schedule[id].round, inner.rank, schedule[id].peer});
+    }
+    if (places > most_places) return {};
   }
   std::ranges::stable_sort(messages, std::greater(), &PartMessage::round);
   return messages;
@@ -70,6 +88,48 @@ std::vector<std::uint32_t> hops_to_the_end(const Call& call) {
     begin = end;
   }
   return hops;
+}
+
+/// The numbers, those with the shortest chains first. They do not depend on arrivals: the latest few results
+/// are kept, so that a new forecast costs a sort.
+std::shared_ptr<const Ranks> numbers_by_hops(const Call& call) {
+  struct Known {
+    std::string part;
+    Collective collective;
+    Rank procs;
+    std::vector<Rank> nodes;
+    std::shared_ptr<const Ranks> numbers;
+  };
+  constexpr std::size_t most_known = 8;
+  static std::mutex mutex;
+  static auto* const known = new std::vector<Known>;  // never freed: threads may outlive static objects
+  const Spec& part = call.parts.front();
+  const std::string text = spec_text(part);
+  const std::vector<Rank> nodes = part.algorithm->is_composed() ? call.nodes : std::vector<Rank>{};
+  const auto find = [&] {
+    return std::ranges::find_if(*known, [&](const Known& each) {
+      return each.procs == call.procs && each.collective == call.collective && each.part == text &&
+             each.nodes == nodes;
+    });
+  };
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = find(); found != known->end()) return found->numbers;
+  }
+  const std::vector<std::uint32_t> hops = hops_to_the_end(call);
+  Ranks numbers(call.procs);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (is_rooted(call.collective)) numbers.erase(numbers.begin());
+  std::ranges::stable_sort(numbers, {}, [&](Rank number) { return hops[number]; });
+  // All alike: none is better than another.
+  if (std::ranges::all_of(numbers, [&](Rank each) { return hops[each] == hops[numbers.front()]; }))
+    numbers.clear();
+  auto made = std::make_shared<const Ranks>(std::move(numbers));
+  const std::lock_guard lock(mutex);
+  if (find() != known->end()) return made;
+  if (known->size() >= most_known) known->erase(known->begin());
+  known->push_back({text, call.collective, call.procs, nodes, made});
+  return made;
 }
 
 /// All ranks but the root, the latest first; those expected together in the order from the root upwards.
@@ -98,16 +158,15 @@ Ranks ranks_by_number(const Call& call) {
   Ranks ranks(call.procs);
   for (Rank number = 0; number < call.procs; ++number) ranks[number] = (first + number) % call.procs;
   const bool all_together = std::ranges::all_of(delays, [](std::uint32_t delay) { return delay == 0; });
-  // If all numbers have the same schedule, none is better than another.
-  if (all_together || call.parts.front().algorithm->symmetry != Symmetry::none) return ranks;
-
-  const std::vector<std::uint32_t> hops = hops_to_the_end(call);
-  Ranks numbers(call.procs);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  if (is_rooted(call.collective)) numbers.erase(numbers.begin());
-  std::ranges::stable_sort(numbers, {}, [&](Rank number) { return hops[number]; });
+  // If all numbers have the same schedule, none is better than another. A part with a forecast of its own
+  // orders the ranks itself.
+  const Algorithm& part = *call.parts.front().algorithm;
+  if (all_together || part.symmetry != Symmetry::none || part.arrival_source != ArrivalSource::none)
+    return ranks;
+  const auto numbers = numbers_by_hops(call);
+  if (numbers->empty()) return ranks;
   const Ranks order = latest_first(call, delays);
-  for (std::size_t i = 0; i < order.size(); ++i) ranks[numbers[i]] = order[i];
+  for (std::size_t i = 0; i < order.size(); ++i) ranks[(*numbers)[i]] = order[i];
   return ranks;
 }
 

@@ -107,6 +107,52 @@ TEST(ByArrival, IsThePartWhereAllArriveTogether) {
     }
 }
 
+TEST(ByArrival, IsThePartIfThatOrdersTheRanksItself) {
+  const Arrivals arrivals = {0, 9, 3, 1, 0, 8, 2};
+  const auto plan = [&](std::string_view spec) {
+    return plan_of(Collective::allreduce, spec, call_of(Collective::allreduce, spec, 7, arrivals));
+  };
+  const Plan by_arrival = plan("by_arrival(slt)"), alone = plan("slt");
+  for (Rank rank = 0; rank < 7; ++rank) ASSERT_EQ(messages(by_arrival[rank]), messages(alone[rank])) << rank;
+}
+
+TEST(ByArrival, IsThePartIfItsMessagesCarryTooManyPlaces) {
+  const auto differs = [](Rank procs) {
+    Arrivals arrivals(procs, 0);
+    arrivals[procs - 1] = 9;
+    Call call = call_of(Collective::allgather, "by_arrival(gather_bcast)", procs, arrivals);
+    Call alone = call_of(Collective::allgather, "gather_bcast", procs, {});
+    call.rank = alone.rank = procs - 1;
+    Builder builder;
+    const auto with =
+        messages(build_schedule(*parse_spec(Collective::allgather, "by_arrival").algorithm, call, builder));
+    return with != messages(build_schedule(*parse_spec(Collective::allgather, "gather_bcast").algorithm,
+                                           alone, builder));
+  };
+  EXPECT_TRUE(differs(256));
+  EXPECT_FALSE(differs(2048));
+}
+
+TEST(ByArrival, KeepsApartWhatItKnowsOfParts) {
+  for (int times = 0; times < 2; ++times)
+    for (Rank procs = 5; procs < 16; ++procs) {  // more than it keeps
+      Arrivals arrivals(procs, 0);
+      for (Rank late = procs - 3; late < procs; ++late) arrivals[late] = 9;
+      const std::vector<Rank> ranks =
+          chain(reduce_by_arrival("by_arrival(pipeline;segments=2)", procs, arrivals), 0);
+      const Plan tree = reduce_by_arrival("by_arrival(binomial)", procs, arrivals);
+      for (Rank late = procs - 3; late < procs; ++late) {
+        EXPECT_EQ(ranks[late + 4 - procs], late);
+        const auto sent = std::ranges::find(tree[late].steps(), StepKind::send, &Step::kind);
+        EXPECT_EQ((*sent).peer, 0u) << late << " of " << procs;
+      }
+      const Call bcast = call_of(Collective::bcast, "by_arrival(chain)", procs, arrivals);
+      const Plan last = plan_of(Collective::bcast, "by_arrival(chain)", bcast);
+      EXPECT_TRUE(std::ranges::any_of(last[procs - 4].steps(),
+                                      [](const Step& step) { return step.kind == StepKind::send; }));
+    }
+}
+
 TEST(ByArrival, HasAForecastAsItsSource) {
   EXPECT_EQ(arrival_source(parse_spec(Collective::reduce, "by_arrival(pipeline)")), ArrivalSource::forecast);
   EXPECT_TRUE(depends_on_arrivals(parse_spec(Collective::reduce, "by_arrival(pipeline)")));
