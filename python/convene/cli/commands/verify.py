@@ -47,10 +47,10 @@ root with every sample.
 
   convene verify --schedule mine.json
 
-Compositions (hier, remap) are checked with each algorithm as a part, and on several mappings: sequential, \
-cyclic and irregular ones, or the one of --mapping. Above 4 processes not every part is combined with every \
-mapping; above 16, each combination is checked for every third number of processes. Neighborhood collectives \
-are checked on several graphs (above 16 processes on every third), or on the one of --graph. """
+Compositions (hier, remap, by_arrival) are checked with each algorithm as a part, and on several mappings: \
+sequential, cyclic and irregular ones, or the one of --mapping. Above 4 processes not every part is combined \
+with every mapping; above 16, each combination is checked for every third number of processes. Neighborhood \
+collectives are checked on several graphs (above 16 processes on every third), or on the one of --graph. """
 
 MOST_FORECASTS = 1_000_000
 
