@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""convene selftest on real ranks: all parts pass, and a broken library is found."""
+"""convene selftest on real ranks: all parts pass."""
 
 import json
 import os
