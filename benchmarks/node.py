@@ -23,10 +23,16 @@ from rich.progress import Progress
 
 from benchmarks import common
 
-FOLDERS = {"openmpi5": ("openmpi", "mpirun"), "mpich5": ("abi", "mpiexec")}
+# By stack: the folder of programs and libraries, and the launcher (one of the system, where the stack has no
+# folder of its own).
+FOLDERS = {
+    "openmpi4": ("openmpi", "mpirun.openmpi"),
+    "openmpi5": ("openmpi", "mpirun"),
+    "mpich5": ("abi", "mpiexec"),
+}
 ALGORITHMS = {
     "allgather": ["shared"],
-    "allreduce": ["in_situ"],
+    "allreduce": ["shared", "in_situ"],
     "barrier": ["shared"],
     "bcast": ["shared;segments=1", "shared"],
     "reduce": ["shared;segments=1", "shared", "in_situ"],
@@ -48,8 +54,9 @@ def command(program: Program, options: argparse.Namespace) -> tuple[list[str], d
         "CONVENE_USE": f"{program.collective}={program.algorithm}",
         "LD_PRELOAD": str(paths.preload_library(folder)),
     }
-    words = [str(common.ROOT / ".stacks" / program.stack / "bin" / launcher), "-n", str(program.procs)]
-    if program.stack == "openmpi5":
+    stack = common.ROOT / ".stacks" / program.stack
+    words = [str(stack / "bin" / launcher) if stack.is_dir() else launcher, "-n", str(program.procs)]
+    if folder == "openmpi":
         words += [word for name, value in own.items() for word in ("-x", f"{name}={value}")]
     else:
         words += [word for name, value in own.items() for word in ("-genv", name, value)]
@@ -61,7 +68,7 @@ def command(program: Program, options: argparse.Namespace) -> tuple[list[str], d
         str(options.repetitions),
         str(options.batch * 1e-6),
     ]
-    library = {"LD_LIBRARY_PATH": str(common.ROOT / ".stacks" / program.stack / "lib")}
+    library = {"LD_LIBRARY_PATH": str(stack / "lib")} if stack.is_dir() else {}
     return words, {**os.environ, **library}
 
 
@@ -75,6 +82,11 @@ def run(program: Program, options: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
+def rounded(value: float) -> float:
+    """To four digits: a result has thousands of numbers."""
+    return float(f"{value:.4g}")
+
+
 def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
     """A cell, of its starts."""
     native, own = ([min(one[table]) for one in starts] for table in ("native", "program"))
@@ -83,10 +95,10 @@ def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
         **vars(program),
         "bytes": starts[0]["bytes"],
         "method": starts[0]["method"],
-        "ratio": float(np.median(np.divide(own, native))),
-        "native_us": float(np.median(native)) * 1e6,
-        "convene_us": float(np.median(own)) * 1e6,
-        "line_ns": [float(each) * 1e9 for each in np.percentile(line, [10, 50, 90])],
+        "ratio": rounded(np.median(np.divide(own, native))),
+        "native_us": rounded(np.median(native) * 1e6),
+        "convene_us": rounded(np.median(own) * 1e6),
+        "line_ns": [rounded(each * 1e9) for each in np.percentile(line, [10, 50, 90])],
     }
 
 
@@ -104,19 +116,29 @@ def geometric_mean(rows: list[dict[str, Any]]) -> float:
     return float(np.exp(np.mean([np.log(one["ratio"]) for one in rows])))
 
 
+def ratio_text(one: dict[str, Any]) -> str:
+    """The ratio, with a star if a rank was often preempted."""
+    return f"{one['ratio']:.2f}" + ("\\*" if one["line_ns"][2] > 1000 else "")
+
+
 def markdown(rows: list[dict[str, Any]], about: str) -> str:
+    sizes = sorted({one["bytes"] for one in rows if one["bytes"]}) or [0]
     lines = [
         about,
         "",
-        "| MPI | ranks | collective | algorithm | bytes | method | ratio | native | Convene | line |",
-        "|---|---:|---|---|---:|---|---:|---:|---:|---:|",
+        f"| MPI | ranks | collective | algorithm | method | {' | '.join(map(bytes_text, sizes))} | line |",
+        "|---|---:|---|---|---|" + "---:|" * (len(sizes) + 1),
     ]
-    lines += [
-        f"| {one['stack']} | {one['procs']} | {one['collective']} | `{one['algorithm']}` "
-        f"| {bytes_text(one['bytes'])} | {one['method']} | {one['ratio']:.2f} | {one['native_us']:.2f} µs "
-        f"| {one['convene_us']:.2f} µs | {one['line_ns'][1]:.0f} ns |"
-        for one in rows
-    ]
+    series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for one in rows:
+        key = (one["stack"], one["procs"], one["collective"], f"`{one['algorithm']}`", one["method"])
+        series.setdefault(key, []).append(one)
+    for key, cells in series.items():
+        # A barrier has no size: its ratio stands in the first column.
+        ratios = {one["bytes"] or sizes[0]: ratio_text(one) for one in cells}
+        shown = [ratios.get(size, "") for size in sizes]
+        line = float(np.median([one["line_ns"][1] for one in cells]))
+        lines.append(f"| {' | '.join(map(str, key))} | {' | '.join(shown)} | {line:.0f} ns |")
     lines += ["", "Geometric means, with the fastest algorithm of each cell:", ""]
     best = best_of(rows)
     for stack, procs in dict.fromkeys((one["stack"], one["procs"]) for one in best):
@@ -171,7 +193,8 @@ def main() -> None:
     about = (
         f"{options.starts} starts of {options.repetitions} repetitions, batches of {options.batch:g} µs; "
         "ratio to native; load of the machine before and after: "
-        f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks."
+        f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks (\\*: its 90th "
+        "percentile exceeds 1 µs, since other work preempted the ranks)."
     )
     common.keep(options, "node", {"about": about, "rows": rows})
 

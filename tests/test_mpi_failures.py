@@ -48,6 +48,19 @@ SIGNALS = re.compile(r"terminate called|signal|Segmentation|Aborted|stuck:")
 ENDED_BY_LAUNCHER = re.compile(r"(Killed|Terminated) \(signal (9|15)\)")
 
 
+def first_wait(done: Done, number: int) -> int | None:
+    """The allocation whose failure left the other rank waiting, which ends a run. None: it ended well."""
+    found = WAITING.search(done.output)
+    said = ENDED_BY_LAUNCHER.sub("", done.output) if found else done.output
+    assert not SIGNALS.search(said), done.output
+    assert done.status != 124, f"no end after {number}: {done.output}"
+    if not found:
+        check(done)
+        return None
+    assert "out of memory (MPI_ERR_NO_MEM)" in done.output
+    return int(found[3])
+
+
 def run_on(name: str, collective: str, form: str, *options: str, use: str) -> list[int]:
     """One form on two ranks. A run ends where a rank waits for one that has failed, and the next one begins
     behind that allocation. Returns these allocations."""
@@ -55,16 +68,11 @@ def run_on(name: str, collective: str, form: str, *options: str, use: str) -> li
     number = 1
     while number < 5000:
         done = run(name, 2, *options, "--form", form, "--from", str(number), collective, use=use)
-        found = WAITING.search(done.output)
-        said = ENDED_BY_LAUNCHER.sub("", done.output) if found else done.output
-        assert not SIGNALS.search(said), done.output
-        assert done.status != 124, f"no end after {number}: {done.output}"
-        if not found:
-            check(done)
+        found = first_wait(done, number)
+        if found is None:
             return waited
-        assert "out of memory (MPI_ERR_NO_MEM)" in done.output
-        waited.append(int(found[3]))
-        number = waited[-1] * 2 + 1
+        waited.append(found)
+        number = found * 2 + 1
     return waited
 
 
@@ -136,6 +144,24 @@ def test_an_allocation_fails_on_one_rank(name: str, form: str, collective: str, 
     assert waited or form != "blocking", (
         "a rank that fails before its first message leaves the other one waiting"
     )
+
+
+@pytest.mark.sampled(default=1, all=1)
+@pytest.mark.parametrize("name", EVERY_BUILD)
+def test_no_rank_is_left_while_memory_is_shared(name: str) -> None:
+    """A rank whose allocation fails before its first signal leaves the other one waiting, except where the
+    memory is made: there it takes part until the end. These allocations are in between."""
+
+    def is_left(number: int) -> bool:
+        options = ("--rank", "1", "--form", "blocking", "--from", str(number))
+        done = run(name, 2, *options, "allreduce", use="allreduce=shared")
+        return first_wait(done, number) == number
+
+    number = 8
+    while is_left(number):
+        number += 1
+    assert number > 8
+    assert any(map(is_left, range(number + 1, number + 16)))
 
 
 @pytest.mark.sampled(default=4, all=20)

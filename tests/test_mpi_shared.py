@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Algorithms whose ranks share memory, on every stack."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from convene import _core
 
 from tests.conformance import random_calls
-from tests.conformance.stacks import Stack, all_stacks
+from tests.conformance.stacks import Done, Stack, all_stacks
 
 STACKS = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"]
 SPECS = {
     "random_conformance": [
+        "bcast shared;segments=1",
         "bcast shared;segments=3",
         "bcast shared;segments=2;degree=3",
         "allgather shared",
         "allgather shared;segments=3",
+        "allgather shared;direct=1",
         "barrier shared",
     ],
-    "random_reductions": ["reduce shared;segments=3", "reduce in_situ", "allreduce in_situ"],
+    "random_reductions": [
+        "reduce shared;segments=1",
+        "reduce shared;segments=3",
+        "reduce in_situ",
+        "allreduce in_situ",
+        "allreduce shared",
+    ],
 }
 
 
@@ -69,6 +79,53 @@ def test_random_calls(name: str, mode: str, program: str) -> None:
     )
     assert done.status == 0, done.output
     assert "all right" in done.output
+
+
+# Blocks of up to 56 bytes travel in their signals. Two algorithms of a collective share memory in turn.
+RULES: list[dict[str, Any]] = [
+    {"collective": "allreduce", "bytes": [0, 256], "use": "shared"},
+    {"collective": "allreduce", "use": "in_situ"},
+    {"collective": "allgather", "bytes": [0, 80], "use": "shared;direct=8"},
+    {"collective": "allgather", "use": "shared;direct=1"},
+    {"collective": "bcast", "bytes": [0, 4096], "use": "shared;segments=1"},
+    {"collective": "bcast", "use": "shared;segments=5"},
+    {"collective": "reduce", "bytes": [0, 4096], "use": "shared;segments=1"},
+    {"collective": "reduce", "use": "in_situ"},
+    {"collective": "barrier", "use": "shared"},
+]
+
+
+def shared_runs(name: str, procs: int, folder: Path, *words: str) -> Done:
+    path = folder / "rules.json"
+    path.write_text(json.dumps({"convene_rules": 1, "rules": RULES}))
+    stack = present(name)
+    return stack.run(procs, [stack.program("shared_runs"), *words], {"CONVENE_RULES": str(path)}, timeout=60)
+
+
+@pytest.mark.sampled(default=1, all=6)
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("procs", [2, 5])
+def test_ranks_that_are_calls_ahead(name: str, procs: int, tmp_path: Path) -> None:
+    """They free communicators and end, while a late rank still reads; algorithms and sizes alternate."""
+    rounds = "3" if name == "mpich4" else "12"  # its ranks take turns on shared cores slowly
+    done = shared_runs(name, procs, tmp_path, rounds)
+    assert done.status == 0, done.output
+    assert f"{rounds} rounds, all right" in done.output
+    for collective in ("allgather", "allreduce", "bcast", "reduce"):
+        used = {rule["use"] for rule in RULES if rule["collective"] == collective}
+        assert done.algorithms(collective) == {_core.spec(collective, use) for use in used}
+    assert not left_over()
+
+
+@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich5", "mpich5-abi", "impi"])
+def test_nothing_is_left_of_a_killed_program(name: str, tmp_path: Path) -> None:
+    done = shared_runs(name, 3, tmp_path, "12", "killed")
+    assert done.status not in (0, 124), done.output
+    assert "first round right" in done.output
+    assert "FAILED" not in done.output
+    assert "all right" not in done.output
+    assert not left_over()
 
 
 @pytest.mark.parametrize("name", ["openmpi5", "mpich5"])

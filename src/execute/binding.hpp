@@ -30,6 +30,8 @@ struct Binding {
                                             ///< steps
   Buffers buffers;
   SharedMemory* shared_memory = nullptr;  ///< for shared places and signals; its run has started
+  std::size_t shared_bytes = 0;           ///< of all shared places
+  bool signals_carry = false;             ///< signals carry the data of the place that they pass on
   Operator op = {};                       ///< for combines; unused by schedules without them
   PointToPoint point_to_point;            ///< the transport, over Convene's internal communicator,
   Transport* transport = nullptr;         ///< unless this one is set
@@ -41,10 +43,32 @@ struct Binding {
     point_to_point = PointToPoint(channel.comm);
     transport = channel.transport;
   }
+
+  /// Starts the next run on the shared memory.
+  void begin_shared() {
+    buffers.shared.rebase(signals_carry ? shared_memory->begin_carrying()
+                                        : shared_memory->begin(shared_bytes));
+  }
+  /// Gives the signal of a step.
+  void signal(StepId id) const {
+    const Step& step = (*schedule)[id];
+    if (signals_carry) return shared_memory->signal_with(step.peer, carried(id));
+    shared_memory->signal(step.peer, step.match);
+  }
+  /// True if the signal that a step awaits was given. The data that it carries is in its place then.
+  bool is_signalled(StepId id) const {
+    const Step& step = (*schedule)[id];
+    return signals_carry ? shared_memory->take(step.peer, carried(id))
+                         : shared_memory->is_signalled(step.peer, step.match);
+  }
+
   /// The internal communicator.
   MPI_Comm comm() const { return point_to_point.comm(); }
   Tags tags() const { return Tags(collective_number, persistent_number); }
   std::byte* at(Buffer buffer, std::ptrdiff_t offset) const { return buffers[buffer].base() + offset; }
+
+ private:
+  std::byte* carried(StepId id) const { return buffers.shared.place(schedule->ranges(id).front().first).at; }
 };
 
 /// True if no earlier run holds the memory that a schedule shares. A run waits for that.

@@ -40,7 +40,6 @@ class DynamicRun {
  public:
   DynamicRun(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle)
       : schedule_(*binding.schedule),
-        shared_memory_(binding.shared_memory),
         comm_(binding.comm()),
         transport_(transport_of<T>(binding)),
         limits_(limits),
@@ -56,7 +55,7 @@ class DynamicRun {
     completed_ = arena.take_array<int>(window);
     statuses_ = arena.take_array<typename T::Status>(window);
     T::prepare(statuses_, window);
-    if (shared_memory_) awaited_signals_ = arena.take_array<StepId>(schedule_.size());
+    if (binding.shared_memory) awaited_signals_ = arena.take_array<StepId>(schedule_.size());
     waiting_for_ = arena.take_array<std::uint32_t>(schedule_.size());
     for (StepId id = 0; id < schedule_.size(); ++id) waiting_for_[id] = schedule_[id].predecessors;
   }
@@ -214,7 +213,7 @@ class DynamicRun {
     int completed = 0;
     for (std::uint32_t i = signals_; i-- > 0;) {
       const StepId id = awaited_signals_[i];
-      if (!shared_memory_->is_signalled(schedule_[id].peer, schedule_[id].match)) continue;
+      if (!messages_.is_signalled(id)) continue;
       awaited_signals_[i] = awaited_signals_[--signals_];
       complete(id);  // which may add further awaited signals
       ++completed;
@@ -276,7 +275,6 @@ class DynamicRun {
   }
 
   const Schedule& schedule_;
-  SharedMemory* const shared_memory_;
   const MPI_Comm comm_;
   T& transport_;
   const Limits limits_;

@@ -41,8 +41,9 @@ bool is_omitted(const Schedule& schedule, StepId step, const Buffers& buffers) {
 }  // namespace
 
 void Program::bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
-                   Arena& arena) {
+                   Arena& arena, bool signals_carry) {
   instructions_.clear();
+  signals_carry_ = signals_carry;
   slots_ = 0;
   input_.keep(buffers.input, schedule.places(Buffer::input));
   output_.keep(buffers.output, schedule.places(Buffer::output));
@@ -145,7 +146,8 @@ bool Program::awaits_others(std::size_t instruction) const {
 
 void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of) {
   const StepId step = op.step();
-  if (op.action() != Action::wait_all && schedule[step].is_shm_signal()) return add_signal(schedule, op);
+  if (op.action() != Action::wait_all && schedule[step].is_shm_signal())
+    return add_signal(schedule, op, buffers);
   if (op.action() == Action::issue) {
     if (!schedule[step].is_message()) return add_local(schedule, step, buffers);
     if (is_omitted(schedule, step, buffers)) return;
@@ -162,13 +164,19 @@ void Program::add(const Schedule& schedule, Op op, const Buffers& buffers, std::
 }
 
 /// Adds a signal at its issue, or its other end at the wait.
-void Program::add_signal(const Schedule& schedule, Op op) {
+void Program::add_signal(const Schedule& schedule, Op op, const Buffers& buffers) {
   const Step& step = schedule[op.step()];
   const bool gives = step.kind == StepKind::send;
   if (gives != (op.action() == Action::issue)) return;
   Instruction instruction;
   instruction.opcode = gives ? Opcode::signal : Opcode::await;
   instruction.message = {static_cast<std::int32_t>(step.peer), step.match};
+  if (signals_carry_) {
+    instruction.opcode = gives ? Opcode::signal_with : Opcode::take;
+    instruction.base = Buffer::shared;
+    const Piece place = buffers.shared.place(schedule.ranges(op.step()).front().first);
+    instruction.offset = place.at - buffers.shared.base();
+  }
   instructions_.push_back(instruction);
 }
 

@@ -30,6 +30,8 @@ enum class Opcode : std::uint8_t {
   wait,                ///< for the message in `slot`, of step `step`
   signal,              ///< signal number `slot` to `peer`
   await,               ///< signal number `slot` from `peer`
+  signal_with,         ///< the signal to `peer` that carries the data at `offset` from `base`
+  take,                ///< the signal from `peer`, and its data to `offset` from `base`
 };
 
 struct Instruction {
@@ -52,16 +54,17 @@ struct Instruction {
 class Program {
  public:
   /// True if the program was bound to this layout: then it can run unchanged.
-  bool fits(const Buffers& buffers) const {
-    return bound_ && buffers.input.same_layout(input_) && buffers.output.same_layout(output_) &&
-           (!has_scratch_ || buffers.blocks.same_layout(blocks_)) &&
+  bool fits(const Buffers& buffers, bool signals_carry = false) const {
+    return bound_ && signals_carry == signals_carry_ && buffers.input.same_layout(input_) &&
+           buffers.output.same_layout(output_) && (!has_scratch_ || buffers.blocks.same_layout(blocks_)) &&
            (!has_shared_ || buffers.shared.same_layout(shared_));
   }
 
-  /// Binds the order to the sizes of the buffers; `blocks` is the number of places of the buffers' `blocks`.
+  /// Binds the order to the sizes of the buffers; `blocks` is the number of places of the buffers' `blocks`;
+  /// `signals_carry`: see Binding.
   /// Copies the data that fits() compares. The arena is used during the call only.
   void bind(const Schedule& schedule, const Order& order, const Buffers& buffers, std::uint32_t blocks,
-            Arena& arena);
+            Arena& arena, bool signals_carry = false);
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   std::uint32_t slots() const { return slots_; }
@@ -76,13 +79,14 @@ class Program {
   bool awaits_others(std::size_t instruction) const;
   void drop_blocking_waits(Arena& arena);
   void add(const Schedule& schedule, Op op, const Buffers& buffers, std::uint32_t* slot_of);
-  void add_signal(const Schedule& schedule, Op op);
+  void add_signal(const Schedule& schedule, Op op, const Buffers& buffers);
   void add_local(const Schedule& schedule, StepId step, const Buffers& buffers);
   void add_message(const Schedule& schedule, StepId step, const Buffers& buffers, std::uint32_t slot);
 
   std::vector<Instruction> instructions_;
   std::uint32_t slots_ = 0;  // number of messages with a stored handle
   bool bound_ = false, has_only_empty_messages_ = false, has_scratch_ = false, has_shared_ = false;
+  bool signals_carry_ = false;
   KeptLayout input_, output_, blocks_, shared_;
 };
 

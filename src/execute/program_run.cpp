@@ -76,6 +76,12 @@ class ProgramRun {
         return MPI_SUCCESS;
       case Opcode::await:
         return await(instruction);
+      case Opcode::signal_with:
+        binding_.shared_memory->signal_with(static_cast<Rank>(instruction.message.peer),
+                                            at(instruction.base, instruction.offset));
+        return MPI_SUCCESS;
+      case Opcode::take:
+        return take(instruction);
       case Opcode::scattered:
         return messages_.post(instruction.bytes_or_step, handle_of(instruction));
       case Opcode::general:
@@ -138,6 +144,13 @@ class ProgramRun {
                                                   instruction.message.slot);
     };
     return is_signalled() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_signalled);
+  }
+
+  int take(const Instruction& instruction) {
+    const auto is_taken = [&, target = at(instruction.base, instruction.offset)] {
+      return binding_.shared_memory->take(static_cast<Rank>(instruction.message.peer), target);
+    };
+    return is_taken() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_taken);
   }
 
   int wait(Handle* handle, std::uint32_t slot) {

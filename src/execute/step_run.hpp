@@ -114,10 +114,13 @@ class StepMessages {
     for (StepId id = 0; id < schedule_.size(); ++id) finish(id);
   }
 
+  /// True if the signal that a step awaits was given.
+  bool is_signalled(StepId id) const { return binding_.is_signalled(id); }
+
   /// Executes a copy or a combine, or gives a signal.
   int do_local(StepId id) {
     if (schedule_[id].is_shm_signal()) {
-      binding_.shared_memory->signal(schedule_[id].peer, schedule_[id].match);
+      binding_.signal(id);
       return MPI_SUCCESS;
     }
     if (schedule_[id].kind == StepKind::combine)

@@ -29,16 +29,21 @@ class ThreadsMemory {
   class Share {
    public:
     Share(const ThreadsMemory& all, Rank rank)
-        : memory_(all.memory_, all.ranks_, rank, all.data_), place_bytes_(all.place_bytes_) {}
+        : memory_(all.memory_, all.ranks_, rank, all.data_),
+          place_bytes_(all.place_bytes_),
+          bytes_(all.data_) {}
     /// Call it before each run.
-    void begin(Binding& binding) {
+    void begin(Binding& binding, bool signals_carry = false) {
       binding.shared_memory = &memory_;
-      binding.buffers.shared = Memory::uniform(memory_.begin(), place_bytes_);
+      binding.shared_bytes = bytes_;
+      binding.signals_carry = signals_carry;
+      binding.buffers.shared = Memory::uniform(nullptr, place_bytes_);
+      binding.begin_shared();
     }
 
    private:
     SharedMemory memory_;
-    std::size_t place_bytes_;
+    std::size_t place_bytes_, bytes_;
   };
 
  private:

@@ -2,19 +2,33 @@
 #include "transport/shared_memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace convene::transport {
 namespace {
 
 constexpr std::size_t page = 4096;
+constexpr std::size_t line = 64;
 
-std::size_t rounded(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+// Runs share a half up to this size: small runs reuse memory that is still in the caches.
+constexpr std::size_t most_shared = 32 * 1024;
+
+std::size_t rounded(std::size_t bytes, std::size_t unit = page) { return (bytes + unit - 1) / unit * unit; }
+
+/// Copies what a signal carries.
+void copy_carried(std::byte* to, const std::byte* from) {
+#ifdef __SANITIZE_THREAD__  // which does not see a copy that is not a call
+  for (std::size_t i = 0; i < SharedMemory::carried_bytes; ++i) to[i] = from[i];
+#else
+  std::memcpy(to, from, SharedMemory::carried_bytes);
+#endif
+}
 
 }  // namespace
 
 std::size_t SharedMemory::bytes(std::size_t ranks, std::size_t data) {
-  return rounded(ranks * ranks * sizeof(Word)) + 2 * rounded(data);
+  return rounded(words(ranks) * sizeof(Word)) + 2 * rounded(data);
 }
 
 SharedMemory::SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own,
@@ -23,23 +37,48 @@ SharedMemory::SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> 
       ranks_(std::move(ranks)),
       number_(ranks_.back() + 1),
       data_(rounded(data)),
-      words_(reinterpret_cast<Word*>(memory_.get())) {
+      runs_per_half_(runs_per_half(ranks_.size())),
+      words_(reinterpret_cast<Word*>(memory_.get())),
+      signals_of_run_(words_ + ranks_.size()),
+      halves_(memory_.get() + rounded(words(ranks_.size()) * sizeof(Word))),
+      copies_(2 * ranks_.size()) {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) number_[ranks_[i]] = i;
   own_ = number_[own];
 }
 
-std::byte* SharedMemory::begin() {
+std::byte* SharedMemory::begin(std::size_t bytes) {
+  const std::size_t wanted = rounded(bytes, line);
+  if (runs_in_half_ == runs_per_half_ ||
+      (runs_in_half_ > 0 && used_in_half_ + wanted > std::min(data_, most_shared)))
+    change_half();
   ++run_;
-  return memory_.get() + rounded(ranks_.size() * ranks_.size() * sizeof(Word)) + run_ % 2 * data_;
+  signals_of_run_ =
+      words_ + ranks_.size() + (half_ * runs_per_half_ + runs_in_half_) * ranks_.size() * ranks_.size();
+  std::byte* const data = halves_ + half_ * data_ + used_in_half_;
+  ++runs_in_half_;
+  used_in_half_ += wanted;
+  return data;
 }
 
-bool SharedMemory::is_free() {
-  if (run_ <= free_until_) return true;
+std::byte* SharedMemory::begin_carrying() {
+  begin(0);
+  return copies_.front().data;
+}
+
+/// From here on, the runs that used the other half before must have ended on all ranks.
+void SharedMemory::change_half() {
+  awaited_ = std::exchange(last_in_other_half_, run_);
+  half_ ^= 1;
+  runs_in_half_ = 0;
+  used_in_half_ = 0;
+}
+
+bool SharedMemory::look_for_end() {
   std::uint64_t least = run_;
-  for (std::size_t rank = 0; rank < ranks_.size() && least + 2 >= run_; ++rank)
+  for (std::size_t rank = 0; rank < ranks_.size() && least >= awaited_; ++rank)
     least = std::min(least, ended(rank).value.load(std::memory_order_acquire));
-  free_until_ = least + 2;
-  return run_ <= free_until_;
+  if (least >= awaited_) ended_by_all_ = least;
+  return least >= awaited_;
 }
 
 void SharedMemory::end() { ended(own_).value.store(run_, std::memory_order_release); }
@@ -50,6 +89,19 @@ void SharedMemory::signal(Rank to, std::uint32_t match) {
 
 bool SharedMemory::is_signalled(Rank from, std::uint32_t match) const {
   return word(number_[from], own_).value.load(std::memory_order_acquire) >= stamp(match);
+}
+
+void SharedMemory::signal_with(Rank to, const std::byte* data) {
+  Word& line = word(own_, number_[to]);
+  copy_carried(line.data, data);
+  line.value.store(stamp(0), std::memory_order_release);
+}
+
+bool SharedMemory::take(Rank from, std::byte* data) const {
+  const Word& line = word(number_[from], own_);
+  if (line.value.load(std::memory_order_acquire) < stamp(0)) return false;
+  copy_carried(data, line.data);
+  return true;
 }
 
 }  // namespace convene::transport

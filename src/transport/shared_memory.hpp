@@ -2,12 +2,18 @@
 // Shared memory of the ranks of a node: places for data, and words for signals.
 //
 // Design notes on threads
-// - One run at a time uses it, the same on all ranks and in the same order: runs are numbered. Run n uses the
-//   same half of the data as run n − 2, so it starts when all ranks have ended run n − 2 (each has a word for
-//   that).
-// - A signal is a word for each pair of ranks, written by one and read by the other: the number of the run
-//   and, below it, the number of messages signalled. It only grows, so a rank that polls late misses nothing;
-//   signals to one rank are given in order (the checker verifies that).
+// - One run at a time uses it, the same on all ranks, with the same size and in the same order: runs are
+//   numbered, and all ranks compute the same places. There are two halves. Successive runs use successive
+//   places of a half until one does not fit or the half has had runs_per_half runs; then the other half
+//   follows. A run that is the first in a half waits until all ranks have ended the half's previous runs (each
+//   rank has a word for that). All other runs start at once: acknowledgements are read once per half.
+// - A signal is a word for each pair of ranks and each run of both halves, written by one rank and read by
+//   the other: the number of the run and, below it, the number of messages signalled. It only grows, so a
+//   rank that polls late misses nothing; signals to one rank are given in order (the checker verifies that).
+// - A signal's word lies in a cache line of its own, which may carry up to carried_bytes of data: then a run
+//   has no shared data, each rank keeps its copy of the places (begin_carrying()), and the receiver takes the
+//   data with the signal. At most one signal of each pair in a run can do that.
+// - Nothing is allocated after construction: a rank that failed in a run would leave others waiting.
 // - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that
 //   awaited it.
 // - A waiting rank polls, progresses the transport from time to time (a legal program may need that, so also
@@ -26,45 +32,78 @@ namespace convene::transport {
 
 class SharedMemory {
  public:
-  /// Bytes of memory for `ranks` ranks that share `data` bytes in each run.
+  /// Bytes of memory for `ranks` ranks that share at most `data` bytes in each run.
   static std::size_t bytes(std::size_t ranks, std::size_t data);
 
-  /// For `data` bytes per run, in memory of bytes() that all of these ranks have mapped, in order, and that
-  /// was all zero. `ranks` are numbers in the communicator whose runs use it.
+  /// For at most `data` bytes per run, in memory of bytes() that all of these ranks have mapped, in order,
+  /// and that was all zero. `ranks` are numbers in the communicator whose runs use it.
   SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
 
   std::size_t capacity() const { return data_; }
   /// Number of the current run.
   std::uint64_t run() const { return run_; }
 
-  /// Starts this rank's next run. Returns the address of its data.
-  std::byte* begin();
-  /// True if the run may use its data: the run before the previous one is over on all ranks.
-  bool is_free();
+  /// Starts this rank's next run, with `bytes` bytes of data. Returns their address.
+  std::byte* begin(std::size_t bytes);
+  /// Starts this rank's next run, in which signals carry the data. Returns the address of private_bytes()
+  /// bytes of private memory for this rank's copy of the places.
+  std::byte* begin_carrying();
+  /// Enough for two places, of a cache line each, of every rank.
+  std::size_t private_bytes() const { return copies_.size() * sizeof(Line); }
+  /// True if the run may use its data and signals: the previous runs in its half are over on all ranks.
+  bool is_free() { return awaited_ <= ended_by_all_ || look_for_end(); }
   void end();
 
   /// Both count the messages of a pair from 0, like Step::match.
   void signal(Rank to, std::uint32_t match);
   bool is_signalled(Rank from, std::uint32_t match) const;
 
+  /// Data that a signal may carry.
+  static constexpr std::size_t carried_bytes = 56;
+  /// A run's only signal to a rank, which carries carried_bytes bytes.
+  void signal_with(Rank to, const std::byte* data);
+  /// True if it was given by a rank; then copies its data.
+  bool take(Rank from, std::byte* data) const;
+
  private:
   // One cache line each.
   struct alignas(64) Word {
     std::atomic<std::uint64_t> value;
+    std::byte data[carried_bytes];
+  };
+  struct alignas(64) Line {
+    std::byte data[64];
   };
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-  Word& word(std::size_t from, std::size_t to) const { return words_[from * ranks_.size() + to]; }
-  /// Number of the last run that a rank has ended, stored as its signal to itself.
-  Word& ended(std::size_t rank) const { return word(rank, rank); }
+  /// Runs in a half, at most; fewer for many ranks, which have many pairs.
+  static std::uint32_t runs_per_half(std::size_t ranks) { return ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2; }
+  static std::size_t words(std::size_t ranks) {
+    return ranks + std::size_t{2} * runs_per_half(ranks) * ranks * ranks;
+  }
+
+  /// Number of the last run that a rank has ended.
+  Word& ended(std::size_t rank) const { return words_[rank]; }
+  /// A pair's word in the current run.
+  Word& word(std::size_t from, std::size_t to) const { return signals_of_run_[from * ranks_.size() + to]; }
   std::uint64_t stamp(std::uint32_t match) const { return run_ << signal_bits | (match + 1); }
+  bool look_for_end();
+  void change_half();
 
   std::shared_ptr<std::byte> memory_;
   std::vector<Rank> ranks_;            // in order
   std::vector<std::uint32_t> number_;  // by rank of the communicator: its index in `ranks_`
   std::size_t own_ = 0, data_;
-  Word* words_;
-  std::uint64_t run_ = 0, free_until_ = 2;  // runs up to this one may use their data
+  std::uint32_t runs_per_half_;
+  Word* words_;           // one per rank, then those of the signals
+  Word* signals_of_run_;  // those of the current run
+  std::byte* halves_;
+  std::vector<Line> copies_;  // of places, in runs whose signals carry the data
+  std::uint64_t run_ = 0;
+  std::uint32_t half_ = 0, runs_in_half_ = 0;
+  std::size_t used_in_half_ = 0;
+  std::uint64_t last_in_other_half_ = 0;          // number of that run
+  std::uint64_t awaited_ = 0, ended_by_all_ = 0;  // runs up to this one must have, are known to have ended
 };
 
 }  // namespace convene::transport

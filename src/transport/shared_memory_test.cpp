@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace convene::transport {
 namespace {
@@ -32,7 +33,7 @@ class Node {
 TEST(SharedMemory, SignalsCountTheMessagesOfAPair) {
   Node node(100);
   EXPECT_GE(node[0].capacity(), 100u);
-  for (std::size_t i = 0; i < 3; ++i) node[i].begin();
+  for (std::size_t i = 0; i < 3; ++i) node[i].begin(100);
   EXPECT_FALSE(node[1].is_signalled(3, 0));
   node[0].signal(5, 0);
   EXPECT_TRUE(node[1].is_signalled(3, 0));
@@ -41,33 +42,72 @@ TEST(SharedMemory, SignalsCountTheMessagesOfAPair) {
   EXPECT_FALSE(node[2].is_signalled(3, 0));
   node[0].signal(5, 2);
   EXPECT_TRUE(node[1].is_signalled(3, 1));  // signals are given in order
-  node[1].begin();
+  node[1].begin(100);
   EXPECT_FALSE(node[1].is_signalled(3, 0));  // a signal of the earlier run
 }
 
-TEST(SharedMemory, IsFreeWhenTheRunBeforeLastIsOver) {
-  Node node(100);
-  std::byte* first[3];
-  for (std::size_t i = 0; i < 3; ++i) first[i] = node[i].begin();
-  EXPECT_EQ(first[0], first[2]);
+TEST(SharedMemory, WaitsOncePerHalf) {
+  constexpr std::size_t bytes = 100, runs_per_half = 8;
+  Node node(4096);
+  std::vector<std::byte*> places;
+  for (std::size_t run = 0; run < 2 * runs_per_half; ++run) {
+    places.push_back(node[0].begin(bytes));
+    EXPECT_TRUE(node[0].is_free());
+    node[0].end();
+  }
+  for (std::size_t run = 1; run < places.size(); ++run) EXPECT_GE(places[run], places[run - 1] + bytes);
+  EXPECT_EQ(node[0].begin(bytes), places[0]);  // the first half again
+  EXPECT_FALSE(node[0].is_free());
+  for (const std::size_t other : {1, 2})
+    for (std::size_t run = 0; run < runs_per_half; ++run) {
+      EXPECT_FALSE(node[0].is_free());
+      EXPECT_EQ(node[other].begin(bytes), places[run]);
+      node[other].end();
+    }
+  EXPECT_TRUE(node[0].is_free());
+  EXPECT_EQ(node[0].begin(bytes), places[1]);
+  EXPECT_TRUE(node[0].is_free());
+}
+
+TEST(SharedMemory, LargeRunsHaveHalvesOfTheirOwn) {
+  constexpr std::size_t bytes = 100'000;
+  Node node(bytes);
+  std::byte* const first = node[0].begin(bytes);
+  node[0].end();
+  EXPECT_GE(node[0].begin(bytes), first + bytes);
   EXPECT_TRUE(node[0].is_free());
   node[0].end();
-  EXPECT_NE(node[0].begin(), first[0]);  // the other half
-  EXPECT_TRUE(node[0].is_free());
-  node[0].end();
-  EXPECT_EQ(node[0].begin(), first[0]);
+  EXPECT_EQ(node[0].begin(8), first);
   EXPECT_FALSE(node[0].is_free());
-  node[1].end();
-  EXPECT_FALSE(node[0].is_free());
-  node[2].end();
+  for (const std::size_t other : {1, 2}) {
+    node[other].begin(bytes);
+    node[other].end();
+  }
   EXPECT_TRUE(node[0].is_free());
+}
+
+TEST(SharedMemory, SignalsCarryData) {
+  Node node(64);
+  std::byte data[SharedMemory::carried_bytes];
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NE(node[i].begin_carrying(), nullptr);
+  EXPECT_FALSE(node[2].take(5, data));
+  std::memset(data, 7, sizeof data);
+  node[1].signal_with(9, data);
+  std::memset(data, 0, sizeof data);
+  EXPECT_FALSE(node[0].take(5, data));
+  EXPECT_FALSE(node[2].take(3, data));
+  EXPECT_TRUE(node[2].take(5, data));
+  for (const std::byte each : data) EXPECT_EQ(each, std::byte{7});
+  for (std::size_t i = 0; i < 3; ++i) node[i].end();
+  node[2].begin_carrying();
+  EXPECT_FALSE(node[2].take(5, data));  // a signal of the earlier run
 }
 
 /// A rank's writes before its signal are visible after it.
 TEST(SharedMemory, SignalsOrderWrites) {
   Node node(64);
   constexpr std::uint32_t messages = 2000;
-  std::byte* data[2] = {node[0].begin(), node[1].begin()};
+  std::byte* data[2] = {node[0].begin(64), node[1].begin(64)};
   std::thread writer([&] {
     for (std::uint32_t i = 0; i < messages; ++i) {
       std::memcpy(data[0], &i, sizeof i);

@@ -113,6 +113,7 @@ extern constinit const Algorithm bcast_shared = {
     .rounds = "h + 2(N − 1) or one more, h levels, N segments",
     .parameters = bcast_shared_parameters,
     .shared_places = bcast_places,
+    .signals_can_carry = has_one_segment,
     .generate = generate_bcast_shared,
 };
 

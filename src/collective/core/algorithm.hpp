@@ -111,6 +111,9 @@ struct Algorithm {
   /// Number of places that `procs` ranks of a node share (Buffer::shared); it never falls with `procs`. Null
   /// for an algorithm that sends messages. All ranks must be on one node.
   std::uint64_t (*shared_places)(Rank procs, std::span<const Value> parameters) = nullptr;
+  /// True if every signal passes on one place that the rank has written or received, and no rank gives
+  /// another one two signals. Then signals can carry the data of short blocks. Null: false.
+  bool (*signals_can_carry)(Rank procs, std::span<const Value> parameters) = nullptr;
   /// Number of places of a block, where it is neither one, nor the parameter "segments", nor the number of
   /// processes.
   std::uint64_t (*pieces)(Rank procs, std::span<const Value> parameters) = nullptr;

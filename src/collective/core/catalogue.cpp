@@ -108,6 +108,7 @@
   X(allreduce_prr)                          \
   X(allreduce_adaptive_tree)                \
   X(allreduce_in_situ)                      \
+  X(allreduce_shared)                       \
   X(allreduce_hier)                         \
   X(allreduce_remap)                        \
   X(allreduce_by_arrival)                   \

@@ -74,6 +74,7 @@ extern constinit const Algorithm reduce_shared = {
     .rounds = "2N, N segments",
     .parameters = reduce_shared_parameters,
     .shared_places = reduce_places,
+    .signals_can_carry = has_one_segment,
     .generate = generate_reduce_shared,
 };
 

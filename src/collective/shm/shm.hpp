@@ -24,13 +24,18 @@ inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return 
 /// round after the last one.
 Rank signal_around(const Call& call, std::uint32_t each, Rank round, Builder& builder);
 
-constexpr Parameter shared_segments(std::int64_t fallback, std::string_view summary) {
+/// True if a block is one segment: Algorithm::signals_can_carry where "segments" is the first parameter and
+/// no signal but the first of a pair depends on more.
+inline bool has_one_segment(Rank, std::span<const Value> parameters) { return parameters[0] == 1; }
+
+constexpr Parameter shared_segments(std::int64_t fallback, std::string_view summary,
+                                    ShortList<Value, 8> samples = {1, 2, 3, 7}) {
   return {.name = "segments",
           .summary = summary,
           .fallback = fallback,
           .least = 1,
           .most = 65536,
-          .samples = {1, 2, 3, 7}};
+          .samples = samples};
 }
 
 }  // namespace convene::collective

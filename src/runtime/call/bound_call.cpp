@@ -34,6 +34,11 @@ std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepa
                                         std::max<std::size_t>(item, 1), prepared.segments);
 }
 
+bool signals_carry(const Arguments& arguments, const Prepared& prepared) {
+  const std::uint64_t bytes = arguments.block_bytes(arguments.total_bytes());
+  return prepared.signals_can_carry && bytes > 0 && bytes <= SharedMemory::carried_bytes;
+}
+
 bool root_alone_knows_sizes(Collective collective) { return sizes_known(collective) == SizesKnown::by_root; }
 
 void note_sizes(const Arguments& arguments, MPI_Count* sizes) {
@@ -106,9 +111,14 @@ void BoundCall::lay_out(Arena& arena) {
   if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm(), arena);
 }
 
-void BoundCall::share(SharedMemory& memory) {
+void BoundCall::share(SharedMemory& memory, std::uint64_t places) {
+  const std::size_t place = shared_place_bytes(arguments_, *prepared_);
   binding_.shared_memory = &memory;
-  binding_.buffers.shared = Memory::uniform(memory.begin(), shared_place_bytes(arguments_, *prepared_));
+  binding_.shared_bytes = places * place;
+  binding_.signals_carry =
+      signals_carry(arguments_, *prepared_) && binding_.shared_bytes <= memory.private_bytes();
+  binding_.buffers.shared = Memory::uniform(nullptr, place);
+  binding_.begin_shared();
 }
 
 int BoundCall::prepare(Arena& arena) {

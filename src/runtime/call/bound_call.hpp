@@ -17,6 +17,8 @@ bool must_agree(const Arguments& arguments, const Prepared& prepared);
 
 /// The size of a place shared by the ranks of a node: the same on all.
 std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared);
+/// True if the signals of a call carry its data. The same on all ranks.
+bool signals_carry(const Arguments& arguments, const Prepared& prepared);
 
 /// True if only the root receives the sizes of all blocks, and others their own (gatherv, scatterv).
 bool root_alone_knows_sizes(Collective collective);
@@ -45,8 +47,9 @@ class BoundCall {
 
   /// Lays out scratch and packs the input. Returns MPI_SUCCESS or the MPI's error.
   int prepare(Arena& arena);
-  /// Runs the call on memory shared by the ranks of the node. Starts the run there.
-  void share(SharedMemory& memory);
+  /// Runs the call on memory shared by the ranks of the node, of which the fullest uses `places` places.
+  /// Starts the run there.
+  void share(SharedMemory& memory, std::uint64_t places);
   /// First half of prepare(), which reads no buffer of the program.
   void lay_out(Arena& arena);
   /// Packs the current contents of the program's buffers: for every further run. Returns MPI_SUCCESS or the

@@ -90,15 +90,18 @@ class Participant {
   }
 
   /// Has the ranks share memory.
-  void share(const ThreadsMemory& memory) { share_.emplace(memory, rank_); }
+  void share(const ThreadsMemory& memory, bool signals_carry) {
+    share_.emplace(memory, rank_);
+    signals_carry_ = signals_carry;
+  }
 
   int run(Way way, std::uint32_t number) {
     binding_.collective_number = number;
     arena_.reset();
-    if (share_) share_->begin(binding_);
+    if (share_) share_->begin(binding_, signals_carry_);
     if (way == Way::compiled) {
-      if (!program_.fits(binding_.buffers))
-        program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_);
+      if (!program_.fits(binding_.buffers, signals_carry_))
+        program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_, signals_carry_);
       return run_program(binding_, program_, arena_);
     }
     if (way == Way::dynamic) return run_dynamic(binding_, Limits{}, arena_);
@@ -127,6 +130,7 @@ class Participant {
   Binding binding_;
   Arena arena_;
   std::optional<ThreadsMemory::Share> share_;
+  bool signals_carry_ = false;
 };
 
 using Participants = std::vector<std::unique_ptr<Participant>>;
@@ -141,7 +145,10 @@ Participants participants_of(const Algorithm& algorithm, const std::vector<Value
     const std::size_t place = shared_place_bytes(static_cast<std::size_t>(shape.counts.front()), 1,
                                                  segments(algorithm, procs, parameters));
     const ThreadsMemory memory(procs, algorithm.shared_places(procs, parameters), place);
-    for (const auto& one : all) one->share(memory);
+    const bool signals_carry = algorithm.signals_can_carry &&
+                               algorithm.signals_can_carry(procs, parameters) &&
+                               shape.counts.front() <= static_cast<int>(SharedMemory::carried_bytes);
+    for (const auto& one : all) one->share(memory, signals_carry);
   }
   return all;
 }

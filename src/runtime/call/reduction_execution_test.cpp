@@ -85,14 +85,17 @@ class Participant {
   }
 
   /// Has the ranks share memory.
-  void share(const ThreadsMemory& memory) { share_.emplace(memory, schedule_.rank()); }
+  void share(const ThreadsMemory& memory, bool signals_carry) {
+    share_.emplace(memory, schedule_.rank());
+    signals_carry_ = signals_carry;
+  }
 
   int run(bool compiled) {
     arena_.reset();
-    if (share_) share_->begin(binding_);
+    if (share_) share_->begin(binding_, signals_carry_);
     bind_scratch(schedule_, binding_.buffers, arena_);
     if (!compiled) return run_dynamic(binding_, Limits{}, arena_);
-    program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_);
+    program_.bind(schedule_, compile_order(schedule_), binding_.buffers, 0, arena_, signals_carry_);
     return run_program(binding_, program_, arena_);
   }
 
@@ -113,6 +116,7 @@ class Participant {
   Binding binding_;
   Arena arena_;
   std::optional<ThreadsMemory::Share> share_;
+  bool signals_carry_ = false;
 };
 
 void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigned seed) {
@@ -127,8 +131,10 @@ void expect_result(const Algorithm& algorithm, Call call, bool compiled, unsigne
     all.push_back(std::make_unique<Participant>(algorithm, call, wanted));
   if (algorithm.shared_places) {
     const ThreadsMemory memory(call.procs, algorithm.shared_places(call.procs, call.parameters),
-                               elements * sizeof(Element));
-    for (const auto& one : all) one->share(memory);
+                               collective::shared_place_bytes(elements * sizeof(Element), 1, 1));
+    const bool signals_carry =
+        algorithm.signals_can_carry && algorithm.signals_can_carry(call.procs, call.parameters);
+    for (const auto& one : all) one->share(memory, signals_carry);
   }
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < call.procs; ++rank)

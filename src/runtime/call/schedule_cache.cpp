@@ -15,6 +15,8 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
   prepared->online = std::move(runnable.online);
   prepared->segments = segments(algorithm, call);
   prepared->relays = relays({&algorithm, call.parameters, call.parts});
+  prepared->signals_can_carry =
+      algorithm.signals_can_carry && algorithm.signals_can_carry(call.procs, call.parameters);
   // A schedule that waits for signals polls: it must not poll all of them at once.
   const bool comes_in_any_order =
       prepared->schedule.places(Buffer::shared) == 0 && has_independent_arrivals(prepared->schedule);

@@ -23,6 +23,7 @@ struct Prepared {
   std::uint32_t segments = 1;
   bool is_dynamic = false;
   bool relays = false;  ///< see Algorithm
+  bool signals_can_carry = false;
 
   bool has_scratch() const { return schedule.buffers() > index(Buffer::scratch); }
 

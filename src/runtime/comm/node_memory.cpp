@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -56,12 +58,14 @@ int make(const char* name, std::size_t bytes) {
   return -1;
 }
 
-std::shared_ptr<std::byte> map(int file, std::size_t bytes) {
+std::shared_ptr<std::byte> map(int file, std::size_t bytes) noexcept try {
   if (file < 0) return nullptr;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(memory), [bytes](std::byte* at) { munmap(at, bytes); }};
+} catch (const std::bad_alloc&) {
+  return nullptr;  // unmapped: a shared_ptr that cannot be made calls its deleter
 }
 
 /// One rank creates the memory, the others open it by its name, which is unlinked afterwards.
@@ -86,18 +90,23 @@ std::shared_ptr<std::byte> map_together(MPI_Comm node, std::size_t bytes) {
 }  // namespace
 
 std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                           std::size_t bytes) {
-  std::vector<Rank> ranks;
-  for (Rank other = 0; other < node_of_rank.size(); ++other)
-    if (node_of_rank[other] == node_of_rank[rank]) ranks.push_back(other);
+                                           std::size_t bytes) noexcept {
+  const auto size = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[rank]));
   const NodeCommunicator node(comm, rank, node_of_rank[rank]);
   int made = node.get() != MPI_COMM_NULL, made_by_all = 0;
   pmpi.Allreduce(&made, &made_by_all, 1, MPI_INT, MPI_MIN, comm);
   if (!made_by_all) return nullptr;
-  auto memory = map_together(node.get(), SharedMemory::bytes(ranks.size(), bytes));
+  auto memory = map_together(node.get(), SharedMemory::bytes(size, bytes));
   // Declared nodes may be larger than the set of ranks that share memory.
-  if (!memory || node.size() != ranks.size()) return nullptr;
-  return std::make_unique<SharedMemory>(std::move(memory), std::move(ranks), rank, bytes);
+  if (!memory || node.size() != size) return nullptr;
+  try {
+    std::vector<Rank> ranks;
+    for (Rank other = 0; other < node_of_rank.size(); ++other)
+      if (node_of_rank[other] == node_of_rank[rank]) ranks.push_back(other);
+    return std::make_unique<SharedMemory>(std::move(memory), std::move(ranks), rank, bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace convene::runtime

@@ -13,8 +13,9 @@
 namespace convene::runtime {
 
 /// Memory with this many bytes per run, shared by the ranks of a communicator on this node. Null if it could
-/// not be obtained here (other nodes may have it). Collective; may wait for others.
+/// not be obtained here (other nodes may have it). Collective; may wait for others: a rank without memory
+/// takes part until the end.
 std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                           std::size_t bytes);
+                                           std::size_t bytes) noexcept;
 
 }  // namespace convene::runtime

@@ -2,6 +2,7 @@
 #include "runtime/comm/node_shared_memory.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "base/sizes.hpp"
@@ -12,6 +13,18 @@
 #include "runtime/stats/profile.hpp"
 
 namespace convene::runtime {
+namespace {
+
+/// Says that calls are native, unless there is no memory for that: the other ranks continue.
+void declare_refusal(Rank procs, std::uint64_t bytes) noexcept try {
+  ProfileRegistry::instance().declare(
+      "a communicator of " + std::to_string(procs) +
+      " processes uses algorithms with messages: the ranks of a node could not share " + format_size(bytes) +
+      " of memory");
+} catch (const std::bad_alloc&) {
+}
+
+}  // namespace
 
 SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
   if (memory_ && memory_->capacity() >= bytes) return memory_.get();
@@ -29,10 +42,7 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
     return memory_.get();
   }
   is_refused_ = true;  // the existing memory stays in use
-  ProfileRegistry::instance().declare(
-      "a communicator of " + std::to_string(info_.procs) +
-      " processes uses algorithms with messages: the ranks of a node could not share " + format_size(bytes) +
-      " of memory");
+  declare_refusal(info_.procs, bytes);
   return nullptr;
 }
 

@@ -34,8 +34,9 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
   const Binding& binding = call.binding();
   if (!progress::may_block()) return run_beside_others(binding, arena);
   if (!prepared.is_dynamic) {
-    if (!decision.program.fits(binding.buffers))
-      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena);
+    if (!decision.program.fits(binding.buffers, binding.signals_carry))
+      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena,
+                            binding.signals_carry);
     return run_program(binding, decision.program, arena);
   }
   const std::uint64_t shuffle = settings().shuffle;
@@ -99,7 +100,7 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   BoundCall call(arguments, *decision.prepared, internal, number, arena);
   await_turn(communicator, number);
   if (call.must_agree()) code = agree(call, communicator.tags().shared()->tag_window);
-  if (decision.shared_places > 0) call.share(*communicator.shared());
+  if (decision.shared_places > 0) call.share(*communicator.shared(), decision.shared_places);
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS)
     code = execute(decision, call, arena);
@@ -107,7 +108,8 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
     shared->end();  // runs are counted equally on all ranks
   if (code == MPI_SUCCESS) code = call.finish();
   // During other operations a call runs without its program, which then may have other sizes, or none.
-  const bool has_program = !decision.prepared->is_dynamic && decision.program.fits(call.binding().buffers);
+  const bool has_program = !decision.prepared->is_dynamic &&
+                           decision.program.fits(call.binding().buffers, call.binding().signals_carry);
   if (code == MPI_SUCCESS && call.is_direct() && has_program) {
     FastPath& repeat = communicator.fast_path();
     repeat.binding = call.binding();
@@ -197,8 +199,7 @@ int rerun_program(const void* input, void* output, Communicator& communicator) t
   last.binding.buffers.output.rebase(output);
   last.binding.collective_number = communicator.tags().next_collective();
   await_turn(communicator, last.binding.collective_number);
-  if (SharedMemory* const shared = last.binding.shared_memory)
-    last.binding.buffers.shared.rebase(shared->begin());
+  if (last.binding.shared_memory) last.binding.begin_shared();
   arena.reset();
   if (last.decision->prepared->has_scratch())
     bind_scratch(*last.binding.schedule, last.binding.buffers, arena);

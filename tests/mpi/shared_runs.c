@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blocking collectives of many sizes in turn on several communicators, with a late rank that others do not
+ * wait for: shared_runs ROUNDS [killed]. Received data is checked. Communicators are freed, and MPI_Finalize
+ * is called, by ranks that are calls ahead. With `killed`, the last rank is killed after a third of
+ * the rounds, among calls. */
+#define _DEFAULT_SOURCE /* usleep */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { communicators = 3, largest = 150000, calls = 40, rooted_calls = 14 };
+
+static const int sizes[] = {8, 1, 56, 57, 8, 16, 300, 4096, 56, 20000, 8, 0, largest};
+
+static int world_rank, world_procs;
+static unsigned state = 1;
+
+/* The same numbers on all ranks. */
+static unsigned number(unsigned below) {
+  state = state * 1664525u + 1013904223u;
+  return (state >> 12) % below;
+}
+
+/* Small: some MPIs add bytes with saturation. */
+static unsigned char value(int call, int from, int byte) {
+  return (unsigned char)((call * 7 + from * 31 + byte) % 50);
+}
+
+static void check(int holds, const char* what, int call, int size) {
+  if (holds) return;
+  printf("FAILED: %s of %d bytes, call %d on rank %d\n", what, size, call, world_rank);
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void fill(unsigned char* bytes, int size, int call, int from) {
+  for (int i = 0; i < size; ++i) bytes[i] = value(call, from, i);
+}
+
+static int is_filled(const unsigned char* bytes, int size, int call, int from) {
+  for (int i = 0; i < size; ++i)
+    if (bytes[i] != value(call, from, i)) return 0;
+  return 1;
+}
+
+/* The sum of what all ranks filled in. */
+static int is_sum(const unsigned char* bytes, int size, int call, int procs) {
+  for (int i = 0; i < size; ++i) {
+    unsigned sum = 0;
+    for (int from = 0; from < procs; ++from) sum += value(call, from, i);
+    if (bytes[i] != (unsigned char)sum) return 0;
+  }
+  return 1;
+}
+
+static void broadcast(MPI_Comm comm, int call, int size, int root) {
+  static unsigned char bytes[largest];
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  memset(bytes, 0xaa, (size_t)size);
+  if (rank == root) fill(bytes, size, call, root);
+  MPI_Bcast(bytes, size, MPI_BYTE, root, comm);
+  check(is_filled(bytes, size, call, root), "bcast", call, size);
+}
+
+static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigned any) {
+  static unsigned char mine[largest], sum[largest];
+  int rank, procs;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &procs);
+  const int root = (int)(any % (unsigned)procs);
+  unsigned char* all = NULL;
+  fill(mine, size, call, rank);
+  switch (kind) {
+    case 0:
+      broadcast(comm, call, size, root);
+      break;
+    case 1:
+      all = malloc((size_t)size * (size_t)procs + 1);
+      MPI_Allgather(mine, size, MPI_BYTE, all, size, MPI_BYTE, comm);
+      for (int from = 0; from < procs; ++from)
+        check(is_filled(all + (size_t)from * (size_t)size, size, call, from), "allgather", call, size);
+      free(all);
+      break;
+    case 2:
+      MPI_Allreduce(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      check(is_sum(sum, size, call, procs), "allreduce", call, size);
+      break;
+    case 3:
+      MPI_Allreduce(MPI_IN_PLACE, mine, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      check(is_sum(mine, size, call, procs), "allreduce in place", call, size);
+      break;
+    case 4:
+      MPI_Reduce(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, root, comm);
+      check(rank != root || is_sum(sum, size, call, procs), "reduce", call, size);
+      break;
+    default:
+      MPI_Barrier(comm);
+  }
+}
+
+static void run_round(int round, int late, int is_killed) {
+  MPI_Comm comms[communicators];
+  MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms[1]);
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comms[2]);
+  for (int i = 0; i < calls; ++i) {
+    const unsigned kind = number(6), which = number(communicators), any = number(64);
+    const int size = sizes[number(sizeof sizes / sizeof *sizes)];
+    if (i % 10 == 0 && world_rank == late) usleep(2000);
+    if (is_killed && i == calls / 2) raise(SIGKILL);
+    collective(comms[which], round * 100 + i, size, kind, any);
+  }
+  /* Only the late rank waits for the root in these. */
+  const int root = (late + 1) % world_procs;
+  if (world_rank == late) usleep(3000);
+  for (int i = 0; i < rooted_calls; ++i) broadcast(comms[0], round * 100 + calls + i, sizes[i % 6], root);
+  for (int i = 0; i < communicators; ++i) MPI_Comm_free(&comms[i]);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_procs);
+  const int rounds = argc > 1 ? atoi(argv[1]) : 10;
+  const int is_killed = argc > 2 && strcmp(argv[2], "killed") == 0;
+  for (int round = 0; round < rounds; ++round) {
+    run_round(round, round % world_procs, is_killed && round == rounds / 3 && world_rank == world_procs - 1);
+    if (round == 0 && world_rank == 0) printf("first round right\n");
+    fflush(stdout);
+  }
+  if (world_rank == 0) printf("%d rounds, all right\n", rounds);
+  /* The others are in MPI_Finalize when the last rank reads these. */
+  broadcast(MPI_COMM_WORLD, 0, 8, 0);
+  if (world_rank == world_procs - 1) usleep(20000);
+  for (int i = 1; i <= rooted_calls; ++i) broadcast(MPI_COMM_WORLD, i, sizes[i % 6], 0);
+  MPI_Finalize();
+  return 0;
+}
