@@ -3,9 +3,9 @@
 
 A program (benchmarks/mpi/node.cpp) calls each collective with the root fixed, with the root rotating and
 between barriers; native calls and Convene's take turns in every repetition, and the one-way time of a cache
-line between two ranks is measured before each. Sizes are of the block in allgather, else of the vector.
-Every program is started several times. The ratio of a cell is the median of the starts' ratios of minima:
-other processes on the machine only add time. Writes JSON and a table.
+line between two ranks is measured before each. Sizes are of the block in allgather, gather and scatter, else
+of the vector. Every program is started several times. The ratio of a cell is the median of the starts'
+ratios of minima: other processes on the machine only add time. Writes JSON and a table.
 """
 
 import argparse
@@ -35,7 +35,9 @@ ALGORITHMS = {
     "allreduce": ["shared", "in_situ"],
     "barrier": ["shared"],
     "bcast": ["shared;segments=1", "shared"],
+    "gather": ["shared", "shared;segments=4"],
     "reduce": ["shared;segments=1", "shared", "in_situ"],
+    "scatter": ["shared", "shared;segments=4"],
 }
 SHORT = {"starts": 1, "repetitions": 5, "sizes": "8,4KiB,256KiB", "batch": 500.0}
 

@@ -21,6 +21,10 @@ SPECS = {
         "allgather shared;segments=3",
         "allgather shared;direct=1",
         "barrier shared",
+        "gather shared",
+        "gather shared;segments=3",
+        "scatter shared",
+        "scatter shared;segments=3",
     ],
     "random_reductions": [
         "reduce shared;segments=1",
@@ -92,6 +96,10 @@ RULES: list[dict[str, Any]] = [
     {"collective": "reduce", "bytes": [0, 4096], "use": "shared;segments=1"},
     {"collective": "reduce", "use": "in_situ"},
     {"collective": "barrier", "use": "shared"},
+    {"collective": "gather", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "gather", "use": "shared;segments=5"},
+    {"collective": "scatter", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "scatter", "use": "shared;segments=5"},
 ]
 
 
@@ -111,7 +119,7 @@ def test_ranks_that_are_calls_ahead(name: str, procs: int, tmp_path: Path) -> No
     done = shared_runs(name, procs, tmp_path, rounds)
     assert done.status == 0, done.output
     assert f"{rounds} rounds, all right" in done.output
-    for collective in ("allgather", "allreduce", "bcast", "reduce"):
+    for collective in ("allgather", "allreduce", "bcast", "gather", "reduce", "scatter"):
         used = {rule["use"] for rule in RULES if rule["collective"] == collective}
         assert done.algorithms(collective) == {_core.spec(collective, use) for use in used}
     assert not left_over()

@@ -4,11 +4,11 @@
 //
 //   node COLLECTIVE SIZES REPETITIONS SECONDS
 //
-// SIZES are separated by commas, in bytes (of a block in allgather, else of the vector); SECONDS is the
-// length of a batch. Methods: `fixed` (a batch of calls in a row, root 0), `rotating` (the next rank is the
-// root of each call), `barriers` (a native barrier before each call, which is not timed). Prints JSON: for
-// each size and method, by repetition, seconds of a call for each call table (the maximum over the ranks),
-// and the one-way time of a cache line between the first two ranks before that repetition.
+// SIZES are separated by commas, in bytes (of a block in allgather, gather and scatter, else of the vector);
+// SECONDS is the length of a batch. Methods: `fixed` (a batch of calls in a row, root 0), `rotating` (the
+// next rank is the root of each call), `barriers` (a native barrier before each call, which is not timed).
+// Prints JSON: for each size and method, by repetition, seconds of a call for each call table (the maximum
+// over the ranks), and the one-way time of a cache line between the first two ranks before that repetition.
 #include <mpi.h>
 
 #include <algorithm>
@@ -31,13 +31,16 @@ struct CallTable {
   decltype(&MPI_Allreduce) allreduce;
   decltype(&MPI_Barrier) barrier;
   decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Gather) gather;
   decltype(&MPI_Reduce) reduce;
+  decltype(&MPI_Scatter) scatter;
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
 CallTable tables[] = {
-    {"native", PMPI_Allgather, PMPI_Allreduce, PMPI_Barrier, PMPI_Bcast, PMPI_Reduce},
-    {"program", MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Reduce},
+    {"native", PMPI_Allgather, PMPI_Allreduce, PMPI_Barrier, PMPI_Bcast, PMPI_Gather, PMPI_Reduce,
+     PMPI_Scatter},
+    {"program", MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Gather, MPI_Reduce, MPI_Scatter},
 };
 constexpr const char* methods[] = {"fixed", "rotating", "barriers"};
 
@@ -60,6 +63,10 @@ struct Case {
       table.barrier(table.comm);
     else if (collective == "bcast")
       table.bcast(out.data(), bytes, MPI_BYTE, root, table.comm);
+    else if (collective == "gather")
+      table.gather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, root, table.comm);
+    else if (collective == "scatter")
+      table.scatter(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, root, table.comm);
     else
       table.reduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, root, table.comm);
   }

@@ -97,6 +97,21 @@ static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigne
       MPI_Reduce(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, root, comm);
       check(rank != root || is_sum(sum, size, call, procs), "reduce", call, size);
       break;
+    case 5:
+      all = malloc((size_t)size * (size_t)procs + 1);
+      MPI_Gather(mine, size, MPI_BYTE, all, size, MPI_BYTE, root, comm);
+      for (int from = 0; rank == root && from < procs; ++from)
+        check(is_filled(all + (size_t)from * (size_t)size, size, call, from), "gather", call, size);
+      free(all);
+      break;
+    case 6:
+      all = malloc((size_t)size * (size_t)procs + 1);
+      for (int to = 0; to < procs; ++to) fill(all + (size_t)to * (size_t)size, size, call, to);
+      memset(sum, 0xaa, (size_t)size);
+      MPI_Scatter(all, size, MPI_BYTE, sum, size, MPI_BYTE, root, comm);
+      check(is_filled(sum, size, call, rank), "scatter", call, size);
+      free(all);
+      break;
     default:
       MPI_Barrier(comm);
   }
@@ -108,7 +123,7 @@ static void run_round(int round, int late, int is_killed) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms[1]);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comms[2]);
   for (int i = 0; i < calls; ++i) {
-    const unsigned kind = number(6), which = number(communicators), any = number(64);
+    const unsigned kind = number(8), which = number(communicators), any = number(64);
     const int size = sizes[number(sizeof sizes / sizeof *sizes)];
     if (i % 10 == 0 && world_rank == late) usleep(2000);
     if (is_killed && i == calls / 2) raise(SIGKILL);

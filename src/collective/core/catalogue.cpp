@@ -35,6 +35,7 @@
   X(gather_bsls)                            \
   X(gather_sbn)                             \
   X(gather_bsbn)                            \
+  X(gather_shared)                          \
   X(gather_hier)                            \
   X(gather_remap)                           \
   X(gather_by_arrival)                      \
@@ -48,6 +49,7 @@
   X(scatter_bsln)                           \
   X(scatter_sbn)                            \
   X(scatter_bsbn)                           \
+  X(scatter_shared)                         \
   X(scatter_hier)                           \
   X(scatter_remap)                          \
   X(scatter_by_arrival)                     \

@@ -16,13 +16,8 @@
 namespace convene::collective {
 namespace {
 
-/// The place of a rank that is not the root.
-Range place_of(Rank rank, std::uint32_t segment, const Call& call) {
-  return shared_place(rank < call.root ? rank : rank - 1, segment);
-}
-
 void put(std::uint32_t segment, const Call& call, Builder& builder) {
-  const Range place = place_of(call.rank, segment, call);
+  const Range place = place_beside_root(call.rank, segment, call);
   builder.round(2 * segment);
   if (segment >= turns) builder.recv(call.root, place);
   builder.copy(Range(Buffer::input, segment), place);
@@ -35,7 +30,7 @@ void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const
   const Range sum(Buffer::output, segment);
   builder.round(2 * segment + 1);
   for (Rank rank = call.procs; rank-- > 0;) {
-    const Range from = rank == call.root ? own : place_of(rank, segment, call);
+    const Range from = rank == call.root ? own : place_beside_root(rank, segment, call);
     if (rank != call.root) builder.recv(rank, from);
     rank + 1 == call.procs ? builder.copy(from, sum) : builder.combine(from, sum);
     if (rank != call.root && comes_again(segment, segments)) builder.send(rank, from);
@@ -60,8 +55,6 @@ void generate_reduce_shared(const Call& call, Builder& builder) {
                    : put(segment, call, builder);
 }
 
-std::uint64_t reduce_places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * (procs - 1); }
-
 constexpr Parameter reduce_shared_parameters[] = {shared_segments(4, "number of segments of the vector")};
 
 }  // namespace
@@ -73,7 +66,7 @@ extern constinit const Algorithm reduce_shared = {
     .collectives = {Collective::reduce},
     .rounds = "2N, N segments",
     .parameters = reduce_shared_parameters,
-    .shared_places = reduce_places,
+    .shared_places = places_beside_root,
     .signals_can_carry = has_one_segment,
     .generate = generate_reduce_shared,
 };
