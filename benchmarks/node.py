@@ -141,6 +141,7 @@ def markdown(rows: list[dict[str, Any]], about: str) -> str:
         shown = [ratios.get(size, "") for size in sizes]
         line = float(np.median([one["line_ns"][1] for one in cells]))
         lines.append(f"| {' | '.join(map(str, key))} | {' | '.join(shown)} | {line:.0f} ns |")
+    lines += ["", "\\*: its 90th percentile exceeds 1 µs: other work preempted the ranks."]
     lines += ["", "Geometric means, with the fastest algorithm of each cell:", ""]
     best = best_of(rows)
     for stack, procs in dict.fromkeys((one["stack"], one["procs"]) for one in best):
@@ -195,8 +196,7 @@ def main() -> None:
     about = (
         f"{options.starts} starts of {options.repetitions} repetitions, batches of {options.batch:g} µs; "
         "ratio to native; load of the machine before and after: "
-        f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks (\\*: its 90th "
-        "percentile exceeds 1 µs, since other work preempted the ranks)."
+        f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks."
     )
     common.keep(options, "node", {"about": about, "rows": rows})
 
