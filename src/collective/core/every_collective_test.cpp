@@ -123,6 +123,7 @@ TEST_P(EveryCollective, KeepsBlocksInScratchOfTheirSize) {
 
 TEST_P(EveryCollective, MutantsAreCaught) {
   if (algorithm().is_online()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
+  int all = 0;
   for (const Rank procs : {3, 4, 7}) {
     if (!unmet_requirement(algorithm(), procs).empty()) continue;
     for (const auto& parameters : algorithm().sample_parameters()) {
@@ -139,8 +140,10 @@ TEST_P(EveryCollective, MutantsAreCaught) {
           caught += !found.empty();
         });
       EXPECT_GT(caught, 0);
+      all += caught;
     }
   }
+  RecordProperty("caught", all);
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST(Neighbors, FewerBlocksCrossBetweenNodes) {
 }
 
 TEST(Neighbors, MutantsAreCaught) {
+  int all = 0;
   for (const Collective collective : both)
     for (const std::string_view name : {"linear", "combining"})
       for (const char* graph : {"moore:2x3", "random:3", "cart:2x3", "torus:2x3"}) {
@@ -134,7 +135,9 @@ TEST(Neighbors, MutantsAreCaught) {
             caught += !found.empty();
           });
         EXPECT_GT(caught, 0);
+        all += caught;
       }
+  RecordProperty("caught", all);
 }
 
 TEST(Neighbors, LinearNeedsNothingOfOtherRanks) {

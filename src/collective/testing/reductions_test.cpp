@@ -172,6 +172,7 @@ TEST_P(Reductions, KeepSegmentsInScratchOfTheirSize) {
 
 TEST_P(Reductions, MutantsAreCaught) {
   if (algorithm().is_online()) GTEST_SKIP() << "in a plan a notice can be dropped: what was decided stays";
+  int all = 0;
   const auto grid = algorithm().sample_parameters();
   for (const Rank procs : {3, 4, 7}) {
     if (!can_run(procs)) continue;
@@ -191,8 +192,10 @@ TEST_P(Reductions, MutantsAreCaught) {
             caught += !found.empty();
           });
         EXPECT_GT(caught, 0);
+        all += caught;
       }
   }
+  RecordProperty("caught", all);
 }
 
 TEST(CommutativeOnly, IsARequirement) {

@@ -82,6 +82,7 @@ TEST(Checker, CatchesEveryMutantOfARing) {
       });
     }
   EXPECT_GT(caught, 200);
+  RecordProperty("caught", caught);
 }
 
 TEST(Checker, NamesAMessageWithoutReceive) {
