@@ -11,7 +11,9 @@ from tests.conformance.stacks import Done
 from tests.test_mpi_runtime import calls, present
 
 STACKS = ["openmpi4", "openmpi5", "mpich5-abi"]
-USE = {"CONVENE_USE": "allgather=ring"}
+# The nodes of the tests count as ones with a GPU.
+USE = {"CONVENE_USE": "allgather=ring", "CONVENE_CHECK": "gpu"}
+GPU_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dri/renderD128", "/dev/dxg")
 FORCED, DEVICE = ("ring", "forced"), ("native", "device memory")
 
 
@@ -43,6 +45,14 @@ def test_all_ranks_stay_native_if_one_has_a_runtime(name: str, runtime: Path) ->
 @pytest.mark.parametrize("name", STACKS)
 def test_a_runtime_that_is_loaded_later_counts_from_the_first_blocking_call(name: str, runtime: Path) -> None:
     assert calls(run(name, runtime, "late")) == {FORCED: 3 + 2, DEVICE: 3 * 4}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_nodes_without_gpus_agree_once(name: str, runtime: Path) -> None:
+    """In MPI_Init; the other ranks' communicator is made later."""
+    if any(Path(file).exists() for file in GPU_FILES):
+        pytest.skip("this machine has a GPU")
+    assert calls(run(name, runtime, "late", CONVENE_CHECK="nothing")) == {FORCED: 3 * 5 + 2}
 
 
 def test_a_runtime_that_the_program_is_linked_to_counts_in_all_calls(runtime: Path) -> None:

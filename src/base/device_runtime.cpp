@@ -2,6 +2,10 @@
 #include "base/device_runtime.hpp"
 
 #include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace convene::base {
 namespace {
@@ -30,6 +34,12 @@ std::string_view device_runtime_of(std::string_view path) {
     if (file.starts_with(each.name) && (file.size() == each.name.size() || file[each.name.size()] == '.'))
       return each.runtime;
   return "";
+}
+
+bool node_has_gpu() {
+  constexpr const char* files[] = {"/dev/nvidiactl", "/dev/kfd", "/dev/dri/renderD128", "/dev/dxg"};
+  return std::any_of(std::begin(files), std::end(files),
+                     [](const char* file) { return access(file, F_OK) == 0; });
 }
 
 std::string_view loaded_device_runtime() {

@@ -24,10 +24,15 @@ std::atomic<int> internal_communicators{0};  // of this process
 constexpr const char* device_memory_sentence =
     "a GPU runtime is loaded, so that buffers may be device memory (CONVENE_DEVICE_MEMORY=never: none is)";
 
+/// Whether buffers on this node may be device memory, now or after the program loads a runtime.
+bool may_load_device_runtime() {
+  static const bool has_gpu = settings().assumes_gpu || node_has_gpu();
+  return has_gpu && settings().device_memory == DeviceMemory::detect;
+}
+
 bool may_have_device_memory_here() {
-  const DeviceMemory setting = settings().device_memory;
-  return setting == DeviceMemory::always ||
-         (setting == DeviceMemory::detect && !loaded_device_runtime().empty());
+  return settings().device_memory == DeviceMemory::always ||
+         (may_load_device_runtime() && !loaded_device_runtime().empty());
 }
 
 }  // namespace
@@ -127,12 +132,16 @@ bool TagSpace::make(bool may_make, const char*& why_not) {
     }
   if (may_make) why_not = "another rank may not create one, or has no memory";
   if (may_make && !made) why_not = "out of memory";
-  enum Answer : std::int8_t { device_memory = -1, no, yes };
-  const Answer mine = may_have_device_memory_here() ? device_memory : made ? yes : no;
+  enum Answer : std::int8_t { device_memory = -1, no, yes_for_now, yes };
+  const Answer mine = may_have_device_memory_here() ? device_memory
+                      : !made                       ? no
+                      : may_load_device_runtime()   ? yes_for_now
+                                                    : yes;
   const int all = least_of_all(mine, no, info_.comm);
   may_have_device_memory_ = all == device_memory;
+  has_checked_devices_ = all == yes;
   if (may_have_device_memory_) why_not = device_memory_sentence;
-  if (all != yes) return false;
+  if (all < yes_for_now) return false;
   MPI_Group group = MPI_GROUP_NULL;
   pmpi.Comm_group(info_.comm, &group);
   const bool is_made =

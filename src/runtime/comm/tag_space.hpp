@@ -15,7 +15,7 @@
 //   number), and afterwards on whether it worked; if either fails, the communicator stays with native
 //   algorithms, and that is declared. The first agreement includes whether a rank has loaded a GPU runtime:
 //   buffers may be device memory then, which Convene cannot copy or reduce. Where the internal communicator
-//   was made ahead, the first blocking call agrees on that again.
+//   was made ahead and a node has a GPU, the first blocking call agrees on that again.
 // - One thread at a time uses a tag space, but the background thread ends operations: TagWindow has a lock.
 #pragma once
 

@@ -158,10 +158,11 @@ Settings read_settings() {
       static_cast<DeviceMemory>(one_of("CONVENE_DEVICE_MEMORY", {"detect", "never", "always"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");
-  const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules", "slow_choices"});
+  const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules", "slow_choices", "gpu"});
   result.check_agreement = check == 1;
   result.refuses_schedules = check == 2;
   result.slows_choices = check == 3;
+  result.assumes_gpu = check == 4;
   result.reproducible = one_of("CONVENE_REPRODUCIBLE", {"no", "yes"}) == 1;
   const std::uint64_t communicators =
       number("CONVENE_COMMUNICATORS", static_cast<std::uint64_t>(result.communicators));

@@ -36,6 +36,7 @@ struct Settings {
   bool check_agreement = false;                       ///< CONVENE_CHECK=agreement
   bool refuses_schedules = false;                     ///< CONVENE_CHECK=no_schedules: every generator fails
   bool slows_choices = false;                         ///< CONVENE_CHECK=slow_choices: see learning.cpp
+  bool assumes_gpu = false;              ///< CONVENE_CHECK=gpu: this node counts as one with a GPU
   bool reproducible = false;             ///< CONVENE_REPRODUCIBLE=yes: equal bits from run to run
   int communicators = 1000;              ///< CONVENE_COMMUNICATORS: maximum number of internal communicators
                                          ///< at one time
