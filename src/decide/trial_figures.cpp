@@ -55,7 +55,7 @@ void Trial::report_ends(TrialReport& report) const {
 
 Trial::Figures Trial::rooted_figures(const TrialReport& reduced, Role role) const {
   const auto counted = static_cast<std::int64_t>(block_ - 1);
-  const std::size_t at = header + 2 * role;
+  const std::size_t at = header + std::size_t{2} * role;
   return {reduced.sums[role] / (counted * static_cast<std::int64_t>(setup_.procs)),
           (reduced.greatest[at] - reduced.greatest[at + 1]) / counted};
 }
