@@ -170,7 +170,10 @@ class ListScheduler {
 
 /// Sparbit with its default parameters; the ring if blocks are cut into segments.
 void generate_regular(Call call, Builder& builder) {
-  if (call.parameters[0] > 1) return allgather_segmented_ring.generate(call, builder);
+  if (call.parameters[0] > 1) {
+    call.parameters = {call.parameters[0], Value{0}};
+    return allgather_segmented_ring.generate(call, builder);
+  }
   call.parameters = allgather_sparbit.default_parameters();
   allgather_sparbit.generate(call, builder);
 }

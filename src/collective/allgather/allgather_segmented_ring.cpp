@@ -16,12 +16,14 @@
 //
 // For P = 5 the two segments are forwarded to ranks 3 and 4 in rounds 4 to 7.
 #include "collective/allgather/allgather_blocks.hpp"
+#include "collective/parts/pace.hpp"
 
 namespace convene::collective {
 namespace {
 
 void generate_allgather_segmented_ring(const Call& call, Builder& builder) {
   const CutBlocks blocks(call.parameters[0]);
+  set_pace(call.parameters[1], builder);
   blocks.place_own(call, builder);
   for (Rank round = 0; round + 1 < call.procs; ++round)
     for (Rank segment = 0; segment < blocks.segments(); ++segment) {
@@ -31,7 +33,7 @@ void generate_allgather_segmented_ring(const Call& call, Builder& builder) {
     }
 }
 
-constexpr Parameter allgather_segmented_ring_parameters[] = {segments_of_blocks(8)};
+constexpr Parameter allgather_segmented_ring_parameters[] = {segments_of_blocks(8), pace_parameter};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 //   sums of part r − 2 in rounds 2 and 3, and distributes the sums of its own part r and of the others in
 //   rounds 4 to 7. P = 5: 16 rounds.
 #include "collective/allreduce/allreduce_ring.hpp"
+#include "collective/parts/pace.hpp"
 
 namespace convene::collective {
 namespace {
@@ -19,6 +20,7 @@ std::uint64_t segmented_ring_parts(Rank procs, std::span<const Value> parameters
 }
 
 void generate_allreduce_segmented_ring(const Call& call, Builder& builder) {
+  set_pace(call.parameters[1], builder);
   allreduce_around_ring(call, builder, static_cast<std::uint32_t>(call.parameters[0]));
 }
 
@@ -28,7 +30,8 @@ constexpr Parameter allreduce_segmented_ring_parameters[] = {
      .fallback = 4,
      .least = 1,
      .most = 4096,
-     .samples = {1, 2, 3, 7}}};
+     .samples = {1, 2, 3, 7}},
+    pace_parameter};
 
 }  // namespace
 

@@ -12,13 +12,14 @@
 //   rank     0  1  2     0  1  2
 //   sends    01 12 20    02 10 21
 //   to       1  2  0     2  0  1
-#include "collective/core/algorithm.hpp"
+#include "collective/parts/pace.hpp"
 
 namespace convene::collective {
 namespace {
 
 void generate_alltoall_pairwise(const Call& call, Builder& builder) {
   const auto window = static_cast<Rank>(call.parameters[0]);
+  set_pace(call.parameters[1], builder);
   builder.copy(Range(Buffer::input, call.rank), Range(Buffer::output, call.rank));
   for (Rank distance = 1; distance < call.procs; ++distance) {
     builder.round(distance - 1);
@@ -35,7 +36,8 @@ constexpr Parameter alltoall_pairwise_parameters[] = {
      .fallback = 1,
      .least = 1,
      .most = 1 << 20,
-     .samples = {1, 3}}};
+     .samples = {1, 3}},
+    pace_parameter};
 
 }  // namespace
 

@@ -7,7 +7,8 @@
 // Requires: a commutative operator. All ranks must have the same forecast.
 // Cost:     ⌈log₂P⌉ + N − 1 rounds for balanced arrivals (for some P that are no powers of two, one more), at
 //           most one message and one combine of 1/N vector per rank and round; up to two vectors of extra
-//           memory.
+//           memory. pace=rounds is the source's (section 5.4.3): a rank completes each round's messages
+//           before those of the next one.
 //
 //   P = 4, N = 2, root 0, all at once ((0-3).1 is segment 1 of the sum over ranks 0 to 3):
 //            round 0            round 1              round 2
@@ -20,6 +21,7 @@
 //            round 2            round 3
 //   rank 0   takes 4.0 of 4     takes (0-4).1 of 4
 //   rank 4   takes (0-3).1 of 1
+#include "collective/parts/pace.hpp"
 #include "collective/parts/reduction.hpp"
 #include "patterns/clairvoyant_pattern.hpp"
 
@@ -31,6 +33,7 @@ void generate_reduce_clairvoyant(const Call& call, SharedWork& work, Builder& bu
   const auto all =
       work.get([&] { return clairvoyant_transfers(call.procs, segments, call.root, call.arrivals); });
   const std::vector<SegmentTransfer>& transfers = *all;
+  set_pace(call.parameters[1], builder);
   Partial partial(call, builder, segments, to_root(call, 0));
   std::size_t next = 0;
   for (std::uint32_t label = 0; next < transfers.size();
@@ -50,7 +53,7 @@ void generate_reduce_clairvoyant(const Call& call, SharedWork& work, Builder& bu
   if (call.is_root()) partial.settle(run_of_places(0, segments));
 }
 
-constexpr Parameter reduce_clairvoyant_parameters[] = {segments_parameter(16)};
+constexpr Parameter reduce_clairvoyant_parameters[] = {segments_parameter(16), pace_parameter};
 
 }  // namespace
 

@@ -172,7 +172,7 @@ TEST(LinearSyncGather, AsksARankWhenTheWindowHasRoom) {
 TEST(PairwiseAlltoall, KeepsItsWindow) {
   constexpr Rank procs = 8;
   for (const Rank window : {1u, 3u}) {
-    const Schedule schedule = plan_of(Collective::alltoall, "pairwise", procs, 0, {window})[2];
+    const Schedule schedule = plan_of(Collective::alltoall, "pairwise", procs, 0, {window, 0})[2];
     const auto before = closure(schedule);
     for (StepId send = 0; send < schedule.size(); ++send)
       for (StepId recv = 0; recv < schedule.size(); ++recv)

@@ -2,6 +2,7 @@
 #include "schedule/core/builder.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "schedule/core/schedule_stack.hpp"
 #include "schedule/core/step_recorder.hpp"
@@ -56,12 +57,18 @@ std::uint32_t Builder::rounds() const {
   return std::max(work_->recorder.rounds(), first) - first;
 }
 
+void Builder::pace_rounds() { work_->recorder.pace(true); }
+
 void Builder::enter(Embedding embedding) {
+  if (work_->recorder.is_paced()) throw std::logic_error("a paced schedule embeds another one");
   work_->stack.enter(std::move(embedding));
   round(0);
 }
 
-void Builder::leave() { work_->stack.leave(); }
+void Builder::leave() {
+  work_->recorder.pace(false);
+  work_->stack.leave();
+}
 
 bool Builder::are_same(std::span<const Range> one, std::span<const Range> other) const {
   return work_->stack.outermost(one) == work_->stack.outermost(other);

@@ -44,6 +44,10 @@ class Builder {
   /// The number of rounds so far: the label of a new last one.
   std::uint32_t rounds() const;
 
+  /// Makes each message of this rank wait for its messages of earlier rounds, until the innermost schedule
+  /// ends. Rounds must not fall from here on, and no schedule can be embedded.
+  void pace_rounds();
+
   /// Until leave(), steps, rounds and scratch buffers are those of an inner schedule. Embeddings may be
   /// nested.
   void enter(Embedding embedding);

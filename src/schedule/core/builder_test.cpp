@@ -407,6 +407,48 @@ TEST(BuilderViews, KeepJoinsOfPlacesThatFollowEachOther) {
   EXPECT_EQ(predecessors(schedule, 2), (std::vector<StepId>{1}));
 }
 
+TEST(Builder, PacedMessagesWaitForEarlierRounds) {
+  Builder builder;
+  begin(builder);
+  builder.send(1, Range(Buffer::input, 0));  // step 0: before the pace is set
+  builder.pace_rounds();
+  builder.send(2, Range(Buffer::input, 1));                         // step 1
+  builder.recv(2, Range(Buffer::output, 1));                        // step 2
+  builder.round(3);                                                 // step 3: a join
+  builder.send(3, Range(Buffer::input, 2));                         // step 4
+  builder.copy(Range(Buffer::input, 0), Range(Buffer::output, 0));  // step 5: no message
+  builder.round(4);
+  builder.round(5);                           // a round without messages before it
+  builder.recv(3, Range(Buffer::output, 2));  // step 6
+  const Schedule schedule = builder.finish();
+  ASSERT_EQ(schedule.size(), 7u);
+  EXPECT_EQ(schedule[3].kind, StepKind::join);
+  EXPECT_EQ(predecessors(schedule, 3), (std::vector<StepId>{1, 2}));
+  EXPECT_EQ(predecessors(schedule, 4), (std::vector<StepId>{3}));
+  EXPECT_EQ(predecessors(schedule, 5), (std::vector<StepId>{}));
+  EXPECT_EQ(predecessors(schedule, 6), (std::vector<StepId>{4}));
+}
+
+TEST(Builder, PaceEndsWithTheInnermostSchedule) {
+  Builder builder;
+  for (int times = 0; times < 2; ++times) {  // nothing is left of the first schedule
+    begin(builder);
+    builder.enter({.ranks = {0, 1, 2, 3}, .input = {{Range(Buffer::input, 0)}}, .output = {}});
+    builder.pace_rounds();
+    builder.send(1, Range(Buffer::input, 0));
+    EXPECT_THROW(builder.enter({}), std::logic_error);
+    builder.leave();
+    builder.round(1);
+    builder.send(2, Range(Buffer::input, 1));
+    builder.pace_rounds();
+    builder.send(3, Range(Buffer::input, 1));
+    EXPECT_THROW(builder.round(0), std::logic_error);
+    const Schedule schedule = builder.finish();
+    ASSERT_EQ(schedule.size(), 3u);
+    EXPECT_EQ(predecessors(schedule, 1), (std::vector<StepId>{}));
+  }
+}
+
 TEST(Builder, RefusesWhatCannotBe) {
   Builder builder;
   begin(builder);

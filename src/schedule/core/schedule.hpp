@@ -40,7 +40,7 @@ enum class Transfer : std::uint8_t { automatic, packed, datatype };
 struct Step {
   Rank peer = 0;             ///< send, recv: the other rank
   std::uint32_t match = 0;   ///< send, recv: the n-th message from the one rank to the other, counted from 0
-  std::uint32_t round = 0;   ///< a label for models and pictures; it orders only a barrier's messages
+  std::uint32_t round = 0;   ///< label for models and pictures; orders messages of barriers, paced schedules
   std::uint32_t ranges = 0;  ///< index of the first range
   std::uint32_t edges = 0;   ///< index of the first successor
   std::uint32_t predecessors = 0;  ///< the number of steps that must be complete before this one starts

@@ -10,6 +10,7 @@ void StepRecorder::begin(Rank procs, Rank rank) {
   sent_.resize(procs);
   received_.resize(procs);
   round_ = rounds_ = 0;
+  pace(false);
   accesses_.clear();
   steps_.clear();
   ranges_.clear();
@@ -22,6 +23,25 @@ void StepRecorder::begin(Rank procs, Rank rank) {
 void StepRecorder::forget_traffic() {
   for (const Rank peer : peers_) sent_[peer] = received_[peer] = {};
   peers_.clear();
+}
+
+void StepRecorder::pace(bool on) {
+  is_paced_ = on;
+  gate_ = none;
+  in_round_.clear();
+}
+
+/// Makes the gate of the next round. The messages of this one depend on the gate before.
+void StepRecorder::close_round(std::uint32_t next) {
+  if (next < round_) throw std::logic_error("a paced schedule returns to an earlier round");
+  if (in_round_.empty()) return;
+  gate_ = in_round_.front();
+  if (in_round_.size() > 1) {
+    accesses_.start();
+    for (const StepId each : in_round_) accesses_.depend(each);
+    gate_ = add_join(static_cast<std::uint32_t>(ranges_.size()));
+  }
+  in_round_.clear();
 }
 
 /// Replaces a large set of predecessors that the step before had, too, by one join.

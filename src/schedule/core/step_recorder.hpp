@@ -24,7 +24,13 @@ class StepRecorder {
   const Accesses& accesses() const { return accesses_; }
 
   /// The round of the steps that follow.
-  void set_round(std::uint32_t round) { round_ = round; }
+  void set_round(std::uint32_t round) {
+    if (is_paced_ && round != round_) close_round(round);
+    round_ = round;
+  }
+  /// If `on`, each message depends on all messages since this call that are of earlier rounds.
+  void pace(bool on);
+  bool is_paced() const { return is_paced_; }
   /// The number of rounds with messages.
   std::uint32_t rounds() const { return rounds_; }
 
@@ -114,6 +120,7 @@ class StepRecorder {
     step.touches = touches;
     if (!is_local(kind)) {
       rounds_ = std::max(rounds_, round_ + 1);
+      if (is_paced_) in_round_.push_back(id);
       note_message(kind, peer, id);
     }
     return id;
@@ -124,6 +131,7 @@ class StepRecorder {
   std::uint32_t number_message(StepKind kind, Rank peer) {
     Traffic& pair = traffic(kind, peer);
     if (pair.messages == 0) peers_.push_back(peer);
+    if (is_paced_) accesses_.depend(gate_);
     if (pair.messages >= match_window) {
       accesses_.depend(pair.one_window_back);
       pair.one_window_back = next_of_kind_[pair.one_window_back];
@@ -149,6 +157,7 @@ class StepRecorder {
   void share_large_set(std::uint32_t first_range);
   StepId add_join(std::uint32_t first_range);
   void forget_traffic();
+  void close_round(std::uint32_t next);
 
   Rank procs_ = 0, rank_ = 0;
   std::uint32_t round_ = 0, rounds_ = 0;
@@ -161,6 +170,9 @@ class StepRecorder {
   std::vector<Traffic> sent_, received_;  // by peer
   std::vector<Rank>
       peers_;  // those with traffic: a plan of many ranks with few peers each is built in linear time
+  bool is_paced_ = false;
+  StepId gate_ = none;                // complete when the messages of earlier rounds are, if paced
+  std::vector<StepId> in_round_;      // if paced: the messages of the current round
   std::vector<StepId> next_of_kind_;  // by message: the next one to the same peer in the same direction
 };
 
