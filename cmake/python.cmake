@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python module convene._core: the pure layers, bound with nanobind.
 
-# One module for all later versions, where scikit-build-core asks for it (Python 3.12 and newer).
+# Stable ABI: one module for Python 3.12 and all later versions, if scikit-build-core requests it.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 execute_process(
   COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir

@@ -48,7 +48,7 @@ class RootedProgram {
     while (ranks_[0].boundary()) agree();
   }
 
-  /// Until the first round is over, or so many calls have run.
+  /// Ends with the first round, or after this number of calls.
   const Trial& after_round(std::uint64_t calls) {
     const std::uint64_t end = ranks_[0].calls() + calls;
     do call();
@@ -166,7 +166,7 @@ class RootedProgram {
   double drift_ = 0;
 };
 
-/// The share of programs that run an alternative after a round of at most so many calls.
+/// The share of programs that run an alternative after a round, which has at most this number of calls.
 double share_of(std::uint32_t alternative, const RootedScene& scene, std::uint64_t calls = 2048,
                 int programs = 50) {
   int found = 0;

@@ -48,7 +48,7 @@ class Program {
     for (const std::uint64_t end = ranks_[0].calls() + calls; ranks_[0].calls() < end;)
       if (!skip(end - ranks_[0].calls())) call();
   }
-  /// Until the first round is over, or so many calls have run.
+  /// Ends with the first round, or after this number of calls.
   void run_round(std::uint64_t calls) {
     const auto is_over = [&] { return ranks_[0].is_settled() || ranks_[0].has_ended(); };
     if (is_over()) run(1);

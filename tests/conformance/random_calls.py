@@ -26,7 +26,7 @@ def fits_everywhere(collective: str, spec: str) -> bool:
     sharing = {known["name"] for known in _core.algorithms("bcast") if known["shares_memory"]}
     if collective != "bcast" and "(" in spec and sharing & set(re.findall(r"\w+", spec)):
         return False  # parts that share memory are for vectors
-    if collective in ("alltoallv", "alltoallw") and "copied" in spec:  # which that one does not bear
+    if collective in ("alltoallv", "alltoallw") and "copied" in spec:  # remap: equal blocks only
         return False
     # A part of a composition may need more than the collective's own algorithms: on one node, on a node each.
     places = [(procs, ",".join(map(str, nodes))) for procs in PROCS for nodes in ([0] * procs, range(procs))]

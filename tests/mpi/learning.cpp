@@ -181,7 +181,7 @@ void run_all(int calls) {
   MPI_Comm_free(&halves);
 }
 
-/// At most so many calls: until native has become rare; `and_back`: and then the rule again.
+/// Calls until native is rare, and with `and_back` until it is the rule again; at most this number of calls.
 void run_until_learned(int most, bool and_back) {
   const auto* const native = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "slow_allgather_calls"));
   if (!native) return check(false);

@@ -77,7 +77,7 @@ std::vector<PartMessage> messages_of_part(const Call& call) {
 
 /// By number: the longest chain of messages, in rising rounds, that begins with one of its own.
 std::vector<std::uint32_t> hops_to_the_end(const Call& call) {
-  std::vector<std::uint32_t> hops(call.procs, 0), later = hops;  // later: in rounds after the one at hand
+  std::vector<std::uint32_t> hops(call.procs, 0), later = hops;  // later: in rounds after the current one
   const std::vector<PartMessage> messages = messages_of_part(call);
   for (auto begin = messages.begin(); begin != messages.end();) {
     const auto end = std::find_if(begin, messages.end(),
@@ -121,7 +121,7 @@ std::shared_ptr<const Ranks> numbers_by_hops(const Call& call) {
   std::iota(numbers.begin(), numbers.end(), 0);
   if (is_rooted(call.collective)) numbers.erase(numbers.begin());
   std::ranges::stable_sort(numbers, {}, [&](Rank number) { return hops[number]; });
-  // All alike: none is better than another.
+  // Equal chains: no order of the ranks is better than another.
   if (std::ranges::all_of(numbers, [&](Rank each) { return hops[each] == hops[numbers.front()]; }))
     numbers.clear();
   auto made = std::make_shared<const Ranks>(std::move(numbers));
