@@ -3,13 +3,13 @@
 // ranks one way and odd ranks the other. With the distances in this order a rank always holds a run of
 // blocks; in the reverse order its blocks are scattered, and most data moves over the shortest distance.
 //
-// Source:   De Sensi et al. 2025 (SC, arXiv 2508.17311), its butterflies: blocks=scattered is the exchange
-//           block by block, blocks=consecutive the one with two transmissions. Where P is no power of two, a
+// Source:   De Sensi et al. 2025 (SC, arXiv 2508.17311), its butterflies: exchange=scattered is the exchange
+//           block by block, exchange=consecutive the one with two transmissions. Where P is no power of two, a
 //           block that a partner has already is left out.
 // Requires: an even number of processes.
 // Cost:     ⌈log₂P⌉ rounds and messages, P − 1 blocks per rank, no extra memory.
 //
-//            before      round 0     round 1                   (blocks=consecutive, distances 1, −1)
+//            before      round 0     round 1                   (exchange=consecutive, distances 1, −1)
 //   rank     0 1 2 3     0 1 2 3     0 1 2 3
 //   block 0  0 . . .     0 * . .     0 0 * *
 //   block 1  . 1 . .     * 1 . .     1 1 * *
@@ -21,7 +21,7 @@
 //   block 0  0 . . . . .    0 * . . . .    0 0 . . * *    0 0 * * 0 0
 //   block 1  . 1 . . . .    * 1 . . . .    1 1 * * . .    1 1 1 1 * *
 //
-// blocks=scattered: see allgather_swing.cpp.
+// exchange=scattered: see allgather_swing.cpp.
 #include "collective/allgather/allgather_blocks.hpp"
 #include "collective/parts/negabinary_exchange.hpp"
 
@@ -32,7 +32,7 @@ void generate_allgather_bine(const Call& call, Builder& builder) {
   negabinary_allgather(bine_exchange(call), call, builder);
 }
 
-constexpr Parameter allgather_bine_parameters[] = {bine_blocks_parameter};
+constexpr Parameter allgather_bine_parameters[] = {bine_exchange_parameter};
 
 }  // namespace
 

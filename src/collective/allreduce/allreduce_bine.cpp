@@ -13,9 +13,9 @@
 //   part 0   0  1  2  3     03 12 .  .        all .   .   .        all all .   .      everywhere
 //   part 1   0  1  2  3     03 12 .  .        .   all .   .        all all .   .
 //   part 2   0  1  2  3     .  .  12 03       .   .   all .        .   .   all all
-//   part 3   0  1  2  3     .  .  12 03       .   .   .   all      .   .   all all   (blocks=consecutive)
+//   part 3   0  1  2  3     .  .  12 03       .   .   .   all      .   .   all all   (exchange=consecutive)
 //
-// blocks=scattered: see allreduce_swing.cpp. P = 6 takes two rounds more.
+// exchange=scattered: see allreduce_swing.cpp. P = 6 takes two rounds more.
 #include "collective/parts/negabinary_exchange.hpp"
 
 namespace convene::collective {
@@ -25,7 +25,7 @@ void generate_allreduce_bine(const Call& call, Builder& builder) {
   negabinary_allreduce(bine_exchange(call), call, builder);
 }
 
-constexpr Parameter allreduce_bine_parameters[] = {bine_blocks_parameter};
+constexpr Parameter allreduce_bine_parameters[] = {bine_exchange_parameter};
 
 }  // namespace
 

@@ -75,6 +75,20 @@ RC_GTEST_PROP(SpecTree, IsWrittenAndReadBack, ()) {
   RC_ASSERT(parse_spec(collective, spec_text(spec)) == spec);
 }
 
+TEST(SpecTree, NoParameterOfAPartHasTheNameOfACompositions) {
+  for (const Collective collective : all_collectives)
+    for (const Algorithm* composed : catalogue(collective)) {
+      if (!composed->is_composed()) continue;
+      for (const PartSlot& slot : composed->composition->parts)
+        for (const Algorithm* part : catalogue(slot.among == Among::all ? collective : slot.collective)) {
+          if (part->is_composed()) continue;  // brackets keep its parameters apart
+          for (const Parameter& parameter : part->parameters)
+            EXPECT_EQ(composed->find_parameter(parameter.name), -1)
+                << composed->name << "(" << part->name << ";" << parameter.name << "=…)";
+        }
+    }
+}
+
 RC_GTEST_PROP(SpecTree, OrderAndHashAgreeWithEquality, ()) {
   const Collective collective = any_collective();
   std::vector<Spec> specs;

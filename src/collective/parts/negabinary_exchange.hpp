@@ -62,8 +62,8 @@ inline void keep_own_place(const Call& call, Builder& builder, const Partial& pa
 }
 
 /// Order in which the bine algorithms exchange blocks.
-inline constexpr Parameter bine_blocks_parameter = {
-    .name = "blocks",
+inline constexpr Parameter bine_exchange_parameter = {
+    .name = "exchange",
     .summary =
         "blocks of a message: scattered, most of them over the shortest distance; or consecutive ones, "
         "most of them over the farthest",

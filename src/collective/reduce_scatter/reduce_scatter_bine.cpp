@@ -3,20 +3,20 @@
 // they sum, even ranks one way and odd ranks the other. With the distances in the reverse order a rank's
 // blocks are always a run; in this order they are scattered, and most data moves over the shortest distance.
 //
-// Source:   De Sensi et al. 2025 (SC, arXiv 2508.17311), its butterflies: blocks=scattered is the exchange
-//           block by block, blocks=consecutive the one with two transmissions. Where P is no power of two, a
+// Source:   De Sensi et al. 2025 (SC, arXiv 2508.17311), its butterflies: exchange=scattered is the exchange
+//           block by block, exchange=consecutive the one with two transmissions. Where P is no power of two, a
 //           block that would be sent twice is sent once.
 // Requires: an even number of processes, and a commutative operator.
 // Cost:     ⌈log₂P⌉ rounds and messages, P − 1 blocks sent and combined; up to two vectors of extra memory.
 //
-//            before         round 0           round 1             (blocks=consecutive, distances −1, 1)
+//            before         round 0           round 1             (exchange=consecutive, distances −1, 1)
 //   rank     0  1  2  3     0  1  2  3        0   1   2   3
 //   block 0  0  1  2  3     03 12 .  .        all .   .   .
 //   block 1  0  1  2  3     03 12 .  .        .   all .   .
 //   block 2  0  1  2  3     .  .  12 03       .   .   all .
 //   block 3  0  1  2  3     .  .  12 03       .   .   .   all
 //
-// blocks=scattered: see reduce_scatter_swing.cpp. P = 6 takes a round more.
+// exchange=scattered: see reduce_scatter_swing.cpp. P = 6 takes a round more.
 #include "collective/parts/negabinary_exchange.hpp"
 #include "collective/reduce_scatter/reduce_scatters.hpp"
 
@@ -29,7 +29,7 @@ void generate_reduce_scatter_bine(const Call& call, Builder& builder) {
   keep_own_place(call, builder, partial);
 }
 
-constexpr Parameter reduce_scatter_bine_parameters[] = {bine_blocks_parameter};
+constexpr Parameter reduce_scatter_bine_parameters[] = {bine_exchange_parameter};
 
 }  // namespace
 
