@@ -162,3 +162,22 @@ def check_tables(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         assert [head for head in essential if not pieces(head) <= narrow] == []
 
     return check
+
+
+LINK = {"latency": 1e-6, "bandwidth": 1e9}
+PLATFORM = {
+    "convene_platform": 1,
+    "name": "small",
+    "machine": "node:8 core:2",
+    "within": {"node": {"latency": 1e-7, "bandwidth": 1e10}},
+    "network": {"shape": "one_switch", "node": LINK},
+    "eager": "1GiB",
+}
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Path:
+    """A file with a platform to simulate on: eight nodes of two cores on one switch."""
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(PLATFORM))
+    return path

@@ -2,8 +2,6 @@
 """convene predict."""
 
 import json
-import re
-from fractions import Fraction
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,6 @@ def seconds(done: Any, algorithm: str) -> list[float]:
     (found,) = (one for one in done.json["algorithms"] if one["algorithm"] == algorithm)
     values: list[float] = found["seconds"]
     return values
-
-
-def expression(convene: Convene, algorithm: str, procs: int, *options: object) -> tuple[str, str]:
-    found = convene(
-        "predict", "allgather", "-a", algorithm, "-p", procs, "--expression", "--json", *options
-    ).json
-    return found[0]["stages"], found[0]["sum"]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -73,38 +64,6 @@ def test_loggp_on_chic_is_the_closed_form(convene: Convene) -> None:
     assert any("g and G" in line for line in done.json["assumed"])
 
 
-def test_the_expressions_of_the_thesis(convene: Convene) -> None:
-    stages, total = expression(convene, "recursive_doubling", 16, "--nodes", 4)
-    assert stages.endswith("4 ∥ T_sr⁰(m) + 4 ∥ T_sr⁰(2m) + 4 ∥ T_sr¹(4m) + 4 ∥ T_sr¹(8m)")
-    assert total == "c(m, 4) + 2o⁰(m) + 2o¹(m) + 30L⁰(m, 4) + 12L¹(m, 4)"  # after (5.17)
-    stages, _ = expression(convene, "ring", 16, "--nodes", 4)
-    assert stages.endswith(
-        "15[max{o⁰(m), o¹(m)} + L⁰(m, 4) + max{L⁰(m, 3), L¹(m, 1)} + L⁰(m, 1)]"  # before (5.11)
-    )
-    _, total = expression(convene, "ring", 16, "--nodes", 4, "--mapping", "cyclic")
-    assert total.endswith("15o¹(m) + 30L⁰(m, 4) + 15L¹(m, 4)")  # (6.10)
-    _, total = expression(convene, "ring", 8, "--nodes", 1)
-    assert total == "c(m, 8) + 7o⁰(m) + 14L⁰(m, 8)"  # (4.14)
-    _, total = expression(convene, "neighbor_exchange", 8, "--nodes", 1, "--transport", "segments")
-    assert total == "c(m, 8) + 4o⁰(m) + 14kL⁰(S, 8)"  # (4.27)
-    _, total = expression(convene, "ring", 8, "--nodes", 1, "--transport", "zero_copy")
-    assert total == "c(m, 8) + 7o⁰(m) + 7L⁰(m, 8)"
-
-
-def test_the_expressions_of_other_collectives(convene: Convene) -> None:
-    def stages(collective: str, algorithm: str, *options: object) -> str:
-        found = convene("predict", collective, "-a", algorithm, "--expression", "--json", *options).json
-        text: str = found[0]["stages"]
-        return text
-
-    four = ("-p", 16, "--nodes", 4)
-    assert stages("bcast", "binomial", *four) == "2T¹(m) + T⁰(m) + 2 ∥ T⁰(m)"  # (5.7)
-    # (4.18), where m is the whole; the own blocks are copied.
-    assert "T⁰(4m) + 2 ∥ T⁰(2m)" in stages("scatter", "binomial", "-p", 8, "--nodes", 1)
-    assert "7[8 ∥ T_sr⁰(m)]" in stages("alltoall", "pairwise", "-p", 8, "--nodes", 1)  # (4.40)
-    assert stages("barrier", "recursive_doubling", "-p", 8, "--nodes", 1) == "3[8 ∥ T_sr⁰(0)]"
-
-
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 
 
@@ -134,16 +93,6 @@ def test_every_collective_costs_something(convene: Convene, collective: str, mod
         assert all(cost > 0 for cost in one["seconds"])
         assert one["seconds"] == sorted(one["seconds"])
     assert found["sizes"] == ([0] if collective == "barrier" else [8, 65536])
-
-
-def test_an_expression_can_be_latex(convene: Convene) -> None:
-    stages, _ = expression(convene, "ring", 4, "--nodes", 1, "--latex")
-    assert stages == r"c(m, 4) + 3\,\left[4 \parallel T_{sr}^{0}(m)\right]"
-
-
-def test_an_expression_for_people(convene: Convene) -> None:
-    done = convene("predict", "allgather", "-a", "ring", "-p", 4, "--nodes", 1, "--expression")
-    assert done.out == "ring:\n  c(m, 4) + 3[4 ∥ T_sr⁰(m)]\n  = c(m, 4) + 3o⁰(m) + 6L⁰(m, 4)\n"
 
 
 def test_comparison(convene: Convene) -> None:
@@ -319,74 +268,6 @@ def test_equals_change_places_nowhere(convene: Convene) -> None:
     assert convene(*arguments, *names, "--crossovers").json["first"] == "bruck"
 
 
-def test_winners_are_those_of_single_predictions(convene: Convene) -> None:
-    where = ("--platform", "metropolis", "--nodes", 4, "--bytes", "8,16KiB,1MiB", "--json")
-    rows = convene("predict", "allgather", "-p", "4,5,16", "--winners", *where).json["rows"]
-    assert [row["procs"] for row in rows] == [4, 5, 16]
-    for row in rows:
-        one = convene("predict", "allgather", "-p", row["procs"], *where).json
-        for i, winner in enumerate(row["winners"]):
-            costs = sorted(each["seconds"][i] for each in one["algorithms"])
-            assert winner["cost"] == costs[0]
-            assert winner["runner_up"] == costs[1]
-            assert seconds_of(one, winner["algorithm"])[i] == costs[0]
-
-
-def seconds_of(found: Any, algorithm: str) -> list[float]:
-    values: list[float] = next(one for one in found["algorithms"] if one["algorithm"] == algorithm)["seconds"]
-    return values
-
-
-def test_a_map_has_a_letter_for_every_winner(convene: Convene) -> None:
-    out = convene(
-        *("predict", "allgather", "--platform", "metropolis", "-p", "2-9", "--nodes", 4),
-        *("--bytes", "8:1MiB", "--winners"),
-    ).out
-    lines = [line.split() for line in out.splitlines()]
-    rows = [line[1] for line in lines if line and line[0].isdigit()]
-    assert len(rows) == 8
-    assert {len(row) for row in rows} == {18}
-    named = {line[0]: int(line[2]) for line in lines if len(line) == 5 and line[3] == "of"}
-    assert {letter: sum(row.count(letter) for row in rows) for letter in named} == named
-    assert sum(named.values()) == 8 * 18
-    assert set("".join(rows)) == named.keys()
-
-
-def test_crossovers_are_exact(convene: Convene) -> None:
-    where = ("-a", "ring,recursive_doubling", "--platform", "metropolis", "-p", 16)
-    found = convene("predict", "allgather", *where, "--bytes", "1:1MiB:64", "--crossovers", "--json").json
-    assert found["first"] == "recursive_doubling"
-    (change,) = found["changes"]
-    assert change["algorithm"] == "ring"
-    sizes = f"{change['bytes'] - 1},{change['bytes']}"
-    best = convene("predict", "allgather", *where, "--bytes", sizes, "--json").json["best"]
-    assert best == ["recursive_doubling", "ring"]
-    # In whichever order the sizes are written.
-    again = convene("predict", "allgather", *where, "--bytes", "1MiB,1", "--crossovers", "--json").json
-    assert again == found
-
-
-@pytest.mark.parametrize("spec", ["hier(ring,linear)", "remap(ring)", "segmented_ring;segments=3"])
-def test_what_cannot_be_tuned_is_refused(convene: Convene, spec: str) -> None:
-    where = ("--platform", "metropolis", "-p", 16, "--nodes", 2, "--bytes", 8, "--tune")
-    assert "--tune" in convene("predict", "allgather", *where, "-a", spec).complaint
-
-
-def test_the_best_number_of_segments_is_that_of_theory(convene: Convene) -> None:
-    """A chain of P ranks under Hockney: P - 2 + k steps, each a message of m/k bytes."""
-    sizes, procs = [1 << 14, 1 << 20], 8
-    found = convene(
-        *("predict", "bcast", "-a", "chain", "--platform", "curie", "-p", procs, "-m", "hockney", "--tune"),
-        *("--bytes", ",".join(map(str, sizes)), "--json"),
-    ).json["algorithms"]["chain"]
-    alpha, beta = 2.66e-6, 4.8179e-10
-    for size, best in zip(sizes, found, strict=True):
-        costs = {k: (procs - 2 + k) * (alpha + beta * ceil(size / k)) for k in (1, 2, 4, 8, 16, 32, 64)}
-        segments = min(costs, key=lambda k: costs[k])
-        assert _core.parameters("bcast", best["best"]).get("segments") == segments
-        assert best["cost"] == pytest.approx(costs[segments])
-
-
 def test_costs_of_mappings(convene: Convene) -> None:
     where = ("-a", "ring", "--platform", "metropolis", "-p", 8, "--nodes", 2, "--bytes", "64KiB", "--json")
     found = convene("predict", "allgather", *where, "--mappings", "--mapping", "0,0,1,1,0,0,1,1").json[
@@ -417,40 +298,6 @@ def test_what_cannot_be_shown_together(convene: Convene) -> None:
         "--winners",
     )
     assert "none of recursive_doubling supports 3 processes" in convene(*words).complaint
-
-
-SEGMENTED = ("--transport", "segments")
-
-
-@pytest.mark.parametrize(
-    ("collective", "algorithm", "options", "sum_"),
-    [
-        # Without the copies into and out of a temporary buffer, which schedules over slots save.
-        ("allgather", "dissemination", (), "c(m, 8) + 3o⁰(m) + 14L⁰(m, 8)"),  # (4.31)
-        ("allgather", "dissemination", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8)"),  # (4.32)
-        (
-            *("reduce", "binomial", ()),  # (4.45), from the leaves to the root
-            "3o⁰(m) + 2L⁰(m, 4) + γ(m, 4) + 2L⁰(m, 2) + γ(m, 2) + 2L⁰(m, 1) + γ(m, 1)",
-        ),
-        # (4.49) for m that all ranks have together, and m of the plan the part of one rank.
-        ("reduce_scatter", "recursive_halving", SEGMENTED, "c(m, 8) + 3o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
-        # (4.50) without its last step, in which only the body of the pipeline is counted.
-        ("gather", "binomial", (), "c(m, 4) + 3o⁰(m) + 2L⁰(m, 4) + 4L⁰(m, 2) + 8L⁰(m, 1)"),
-        (
-            *("reduce", "butterfly", ()),  # (4.48), (4.51) with short messages
-            "6o⁰(m) + 7/4 L⁰(m, 8) + 7/8 γ(m, 8) + 1/4 L⁰(m, 4) + 1/2 L⁰(m, 2) + L⁰(m, 1)",
-        ),
-        # (4.52) of parts; it prints γ(S, P) where k segments are reduced.
-        ("reduce_scatter", "pairwise", SEGMENTED, "7o⁰(m) + 14kL⁰(S, 8) + 7γ(m, 8)"),
-    ],
-)
-def test_reductions_of_chapter_4(
-    convene: Convene, collective: str, algorithm: str, options: tuple[str, ...], sum_: str
-) -> None:
-    found = convene(
-        *("predict", collective, "-a", algorithm, "-p", 8, "--nodes", 1, "--expression", "--json", *options)
-    ).json
-    assert found[0]["sum"] == sum_
 
 
 @pytest.mark.parametrize("model", ["hockney", "logp", "loggp", "plogp", "lognp", "taulop"])
@@ -487,45 +334,6 @@ def test_a_message_costs_what_its_links_and_processors_say(
     assert any("from the links and processors" in line for line in done.json["assumed"])
 
 
-def transfers(expression: str) -> dict[int, Fraction]:
-    """How much of a segment or of m is transferred, by how many at a time."""
-    found: dict[int, Fraction] = {}
-    for factor, tau in re.findall(r"([\d/]*) ?L⁰\([mS], (\d+)\)", expression):
-        found[int(tau)] = found.get(int(tau), Fraction(0)) + Fraction(factor or 1)
-    return found
-
-
-@pytest.mark.parametrize("procs", range(2, 17))
-@pytest.mark.parametrize(("segments", "degree"), [(1, 2), (4, 2), (5, 3), (3, 1)])
-def test_the_shared_broadcast_costs_what_figure_4_22_says(
-    convene: Convene, procs: int, segments: int, degree: int
-) -> None:
-    """From the schedule that runs, and from the source's pipeline: the same transfers."""
-    spec = f"shared;segments={segments};degree={degree}"
-    derived = convene(
-        *("predict", "bcast", "--algorithms", spec, "-p", procs, "--nodes", 1, "--expression", "--json")
-    ).json[0]["sum"]
-    source = convene(
-        *("kernel", "shared_bcast", "-p", procs, "--segments", segments),
-        "--degree",
-        min(degree, procs),
-        "--json",
-    ).json["total"]
-    scaled = {tau: part * segments for tau, part in transfers(derived).items()}
-    assert scaled == transfers(source)
-
-
-@pytest.mark.parametrize("procs", [2, 3, 8])
-def test_the_shared_reduction_costs_what_equation_4_55_says(convene: Convene, procs: int) -> None:
-    derived = convene(
-        *("predict", "reduce", "--algorithms", "shared;segments=4", "-p", procs, "--nodes", 1),
-        *("--expression", "--json"),
-    ).json[0]["sum"]
-    first = "2L⁰(m, 1)" if procs == 2 else f"L⁰(m, {procs - 1}) + L⁰(m, 1)"
-    times = "" if procs == 2 else str(procs - 1)
-    assert derived == f"{first} + {times}γ(m, 1)"
-
-
 def test_a_platform_for_simulations_may_leave_out_what_is_optional(convene: Convene, tmp_path: Path) -> None:
     path = tmp_path / "plain.json"
     link = {"bandwidth": 1e9}
@@ -546,11 +354,3 @@ def test_a_platform_for_simulations_may_leave_out_what_is_optional(convene: Conv
         "node",
         "network",
     ]
-
-
-def test_of_equally_cheap_ones_that_wins_which_minds_no_arrivals(convene: Convene) -> None:
-    """Where all come together, bdr is the ring."""
-    arguments = ("predict", "allgather", "--platform", "metropolis", "-p", "2-16", "--nodes", "4")
-    found = convene(*arguments, "--algorithms", "bdr,ring", "--winners", "--json").json
-    winners = {one["algorithm"] for row in found["rows"] for one in row["winners"]}
-    assert winners == {"ring"}
