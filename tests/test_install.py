@@ -89,6 +89,11 @@ def test_pkg_config(prefix: Path, consumer: Path) -> None:
     assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.1")
 
 
+def test_manual_pages(prefix: Path) -> None:
+    pages = {path.name for path in (prefix / "share" / "man").glob("man*/*")}
+    assert {"convene.1", "convene-run.1", "convene-simulate-sweep.1", "libconvene.7"} <= pages
+
+
 FIND_STACKS = """
 cmake_minimum_required(VERSION 3.25)
 set(PROJECT_SOURCE_DIR {folder})

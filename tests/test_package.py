@@ -59,6 +59,7 @@ def test_the_wheel_is_complete(wheel: Path, build: Path) -> None:
     assert {f"convene/lib/{name}" for name in libraries} <= names
     assert "convene/include/convene/convene.h" in names
     assert "convene/py.typed" in names
+    assert [name for name in names if name.endswith(".data/data/share/man/man1/convene-run.1")]
     assert [name for name in names if name.startswith("convene/_core.") and name.endswith(".so")]
     strangers = [name for name in names if not name.startswith(("convene/", "convene-"))]
     assert strangers == []

@@ -32,8 +32,8 @@ class Request:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of every command: tests that sample read these. Properties are tried on the sample of the seed, too;
-        in `long` on a new one each time."""
+        """Of every command: tests that sample read these. Properties are tried on the sample of the seed,
+        too; in `long` on a new one each time."""
         sampled = {"CONVENE_TEST_TIER": self.tier, "CONVENE_TEST_SEED": str(self.seed)}
         if self.tier != "long":
             sampled["RC_PARAMS"] = f"seed={self.seed}"
