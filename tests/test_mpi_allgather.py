@@ -19,7 +19,7 @@ def present(name: str) -> Stack:
     return stack
 
 
-@pytest.mark.sampled(default=6, all=20)
+@pytest.mark.sampled(default=6, all=14)
 @pytest.mark.parametrize("procs", [4, 5])
 @pytest.mark.parametrize("spec", allgather.usual_specs())
 def test_every_algorithm(spec: str, procs: int) -> None:
@@ -28,7 +28,7 @@ def test_every_algorithm(spec: str, procs: int) -> None:
     assert allgather.problem_of(present("openmpi4"), procs, spec, ["--quick"]) == ""
 
 
-@pytest.mark.sampled(default=4, all=10)
+@pytest.mark.sampled(default=4, all=8)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -43,7 +43,7 @@ def test_every_way_of_running(spec: str, mode: str) -> None:
     assert allgather.problem_of(present("openmpi4"), 3, spec, ["--quick"], allgather.MODES[mode]) == ""
 
 
-@pytest.mark.sampled(default=3, all=15)
+@pytest.mark.sampled(default=3, all=10)
 @pytest.mark.parametrize("spec", ["native", "sparbit", "bruck;ports=2"])
 @pytest.mark.parametrize("name", [name for name in all_stacks() if name != "openmpi4"])
 def test_every_stack(name: str, spec: str) -> None:
@@ -63,7 +63,7 @@ def test_the_program_agrees_with_the_mpi_itself(name: str) -> None:
     assert done.profiles == []
 
 
-@pytest.mark.sampled(default=3, all=9)
+@pytest.mark.sampled(default=3, all=8)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
 @pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
 @pytest.mark.parametrize("procs", [1, 2, 3])

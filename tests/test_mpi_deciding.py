@@ -13,7 +13,7 @@ def present(name: str) -> Stack:
     return stack
 
 
-@pytest.mark.sampled(default=4, all=20)
+@pytest.mark.sampled(default=4, all=14)
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])
 @pytest.mark.parametrize("bcast", ["arrival_b", "arrival_nb;segments=3"])
 @pytest.mark.parametrize(("procs", "thread"), [(1, "0"), (2, "0"), (5, "0"), (8, "0"), (3, "1")])

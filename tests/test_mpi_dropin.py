@@ -89,7 +89,7 @@ def test_program_without_mpi(name: str, command: list[str]) -> None:
 # -------------------------------------------------------------------------------------------- the wrong stack
 
 
-@pytest.mark.sampled(default=4, all=18)
+@pytest.mark.sampled(default=4, all=13)
 @pytest.mark.parametrize("name", list(all_stacks()))
 @pytest.mark.parametrize("wrong", ["openmpi", "mpich", "abi"])
 def test_the_wrong_library_steps_aside(name: str, wrong: str) -> None:

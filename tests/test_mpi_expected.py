@@ -17,7 +17,7 @@ USES = (
 )
 
 
-@pytest.mark.sampled(default=4, all=20)
+@pytest.mark.sampled(default=4, all=14)
 @pytest.mark.parametrize("uses", USES)
 @pytest.mark.parametrize("procs", [1, 2, 5])
 @pytest.mark.parametrize("name", EVERY_BUILD)

@@ -16,7 +16,7 @@ def present(name: str) -> Stack:
     return stack
 
 
-@pytest.mark.sampled(default=3, all=15)
+@pytest.mark.sampled(default=3, all=10)
 @pytest.mark.parametrize("algorithm", ["linear", "combining"])
 @pytest.mark.parametrize("procs", [1, 4, 6])
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi"])

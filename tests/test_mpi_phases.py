@@ -42,7 +42,7 @@ def run(stack: Stack, procs: int, *words: str, background: bool = False) -> Done
     return stack.run(procs, program, IN_BACKGROUND if background else {}, timeout=120)
 
 
-@pytest.mark.sampled(default=4, all=18)
+@pytest.mark.sampled(default=4, all=13)
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("name", EVERY_BUILD)

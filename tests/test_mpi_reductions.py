@@ -97,7 +97,7 @@ def test_a_reproducible_run_refuses_what_depends_on_arrivals() -> None:
     assert "which --reproducible excludes" in done.output
 
 
-@pytest.mark.sampled(default=3, all=9)
+@pytest.mark.sampled(default=3, all=8)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])
 @pytest.mark.parametrize("binding", ["mpifh", "usempi", "f08"])
 @pytest.mark.parametrize("procs", [1, 2, 3])

@@ -39,7 +39,7 @@ def calls(done: Done) -> Counter[tuple[str, str]]:
 # ----------------------------------------------------------------------------------------------------- order
 
 
-@pytest.mark.sampled(default=4, all=16)
+@pytest.mark.sampled(default=4, all=11)
 @pytest.mark.parametrize("procs", [5, 8])
 @pytest.mark.parametrize("spec", [spec for spec in allgather.usual_specs() if spec != "native"])
 def test_any_order_of_ready_steps_delivers(spec: str, procs: int) -> None:
@@ -131,7 +131,7 @@ def test_threads_where_idle_ranks_spin() -> None:
 # ---------------------------------------------------------------------------------------------------- memory
 
 
-@pytest.mark.sampled(default=4, all=16)
+@pytest.mark.sampled(default=4, all=11)
 @pytest.mark.parametrize("mode", ["compiled", "dynamic"])
 @pytest.mark.parametrize("spec", [*allgather.usual_specs(), "sparbit;send=packed", "sparbit;send=datatype"])
 def test_the_steady_state_allocates_nothing(spec: str, mode: str) -> None:
@@ -153,7 +153,7 @@ def test_c_api(name: str) -> None:
     assert re.search(r"^0 failures", done.output, re.MULTILINE)
 
 
-@pytest.mark.sampled(default=2, all=9)
+@pytest.mark.sampled(default=2, all=8)
 @pytest.mark.parametrize("name", EVERY_BUILD)
 @pytest.mark.parametrize("kind", ["contiguous", "vector", "bytes"])
 def test_large_blocks_in_little(name: str, kind: str) -> None:

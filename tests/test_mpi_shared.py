@@ -47,7 +47,7 @@ def left_over() -> list[Path]:
     return list(Path("/dev/shm").glob("convene-*"))
 
 
-@pytest.mark.sampled(default=2, all=10)
+@pytest.mark.sampled(default=2, all=8)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("reduce", ["shared", "in_situ"])
 @pytest.mark.parametrize("procs", [2, 5])
@@ -65,7 +65,7 @@ def test_whoever_is_late(name: str, reduce: str, procs: int) -> None:
     assert not left_over()
 
 
-@pytest.mark.sampled(default=2, all=12)
+@pytest.mark.sampled(default=2, all=8)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("mode", ["compiled", "dynamic", "shuffled"])
 @pytest.mark.parametrize("program", SPECS)

@@ -111,7 +111,7 @@ def test_online_algorithms_agree_with_the_simulator(
             assert other[name] == pytest.approx(seconds, rel=0.1), name
 
 
-@pytest.mark.sampled(default=3, all=14)
+@pytest.mark.sampled(default=3, all=10)
 @needs_simgrid
 @pytest.mark.parametrize(
     "collective", ["allgather", "gather", "scatter", "bcast", "reduce", "allreduce", "alltoall"]
