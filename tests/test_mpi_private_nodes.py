@@ -238,3 +238,16 @@ def test_what_is_learned_returns(private: Nodes, monkeypatch: pytest.MonkeyPatch
     (learned,) = wisdom_files.read(private.folder / "made.json")
     assert (learned["collective"], learned["procs"], learned["nodes"]) == ("allgather", 2, 2)
     assert learned["upper"] < 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", STACKS)
+def test_tuning_returns(name: str, private: Nodes) -> None:
+    """Algorithms in shared memory are left out; what was measured is that of four nodes."""
+    words = ["allgather", "-n", NODES, "--sizes", "64,512", "--repetitions", 16, "-o", f"{name}.json"]
+    done = private.convene("tune", *words, *launch_options(name))
+    found = json.loads(done.stdout)
+    assert [(row["procs"], row["bytes"]) for row in found["cells"]] == [(NODES, 64), (NODES, 512)]
+    entries = wisdom_files.read(private.folder / f"{name}.json")
+    assert len(entries) == len(found["entries"])
+    assert all((each["nodes"], each["ranks_per_node"]) == (NODES, 1) for each in entries)

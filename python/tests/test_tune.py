@@ -221,12 +221,18 @@ class FakeProgram:
         self.measured: list[tuple[str, bool, tuple[str, ...], int]] = []
         self.lives = 10**6  # sizes until it is killed
         self.mpi = "Open MPI v4.1.4, package"
+        self.hosts = ["a", "a"]
 
     def measure(self, _: object, request: Request, __: object, lines: Path) -> None:
         head = {
             "procs": request.procs,
             "options": {"distribution": request.distribution},
-            "environment": {"mpi": self.mpi, "cores": 2, "hosts": ["a"], "host_of_rank": ["a"] * 2},
+            "environment": {
+                "mpi": self.mpi,
+                "cores": 2,
+                "hosts": [*{*self.hosts}],
+                "host_of_rank": self.hosts,
+            },
         }
         seconds = {"native": 1e-5, "ring": 5e-6}
         lines.write_text(json.dumps(head) + "\n")
@@ -259,11 +265,11 @@ def program(monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
 def test_a_killed_tuning_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:
     path = tmp_path / "new" / "w.json"
     words = ("tune", "allgather", "alltoall", "-n", "2", "--sizes", "8,64,512", "-o", path)
-    program.lives = 5  # the screening of allgather, and two of three sizes of its first method
+    program.lives = 6  # the nodes, the screening of allgather, and two of three sizes of its first method
     killed = convene(*words)
     assert killed.status == 130
     folder = path.with_name("w.json.part")
-    assert f"5 measurements are kept in {folder}; run the same command with --resume" in killed.err
+    assert f"6 measurements are kept in {folder}; run the same command with --resume" in killed.err
     assert f"{folder} contains results of an interrupted tuning; add --resume" in convene(*words).complaint
     program.lives = 10**6
     assert convene(*words, "--resume").status == 0
@@ -271,6 +277,22 @@ def test_a_killed_tuning_continues(convene: Convene, program: FakeProgram, tmp_p
     assert len(program.measured) == len(set(program.measured)), "nothing is measured twice"
     assert {entry["collective"] for entry in wisdom_files.read(path)} == {"allgather"}
     assert "there is nothing to resume" in convene(*words, "--resume").complaint
+
+
+def test_only_what_can_run_on_several_nodes_is_measured(
+    convene: Convene, program: FakeProgram, tmp_path: Path
+) -> None:
+    words = ("tune", "allgather", "-n", "2", "--sizes", "8,64")
+    assert convene(*words, "-o", tmp_path / "one.json").status == 0
+    on_one = {name for _, _, names, _ in program.measured for name in names}
+    program.measured.clear()
+    program.hosts = ["a", "b"]
+    assert convene(*words, "-o", tmp_path / "two.json").status == 0
+    on_two = {name for _, _, names, _ in program.measured for name in names}
+    assert "shared" in on_one - on_two
+    assert any(name.startswith("hier") for name in on_two - on_one)
+    (first, *_) = wisdom_files.read(tmp_path / "two.json")
+    assert (first["nodes"], first["ranks_per_node"]) == (2, 1)
 
 
 def test_an_exhausted_budget_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:

@@ -192,9 +192,11 @@ def tuning(launched: Launched) -> Found:
             found.sentences.append(f"the budget ended before {collective}")
             break
         case = stages.Case(collective, launched.procs, 1, TUNED_SIZES, repetitions=20, seconds=0.3)
-        specs = candidates.candidates(collective, launched.procs, 1)
         with tempfile.TemporaryDirectory(prefix="convene-") as folder:
-            tuned = stages.tune(launched.setting, case, specs, lambda part: None, Kept(Path(folder)))
+            kept = Kept(Path(folder))
+            nodes = stages.nodes_of(launched.setting, case, kept)
+            specs = candidates.candidates(collective, launched.procs, nodes)
+            tuned = stages.tune(launched.setting, replace(case, nodes=nodes), specs, lambda part: None, kept)
         chosen = {choice.size: choice.verdict for choice in tuned.choices}
         for size in TUNED_SIZES:
             verdict = chosen.get(size)

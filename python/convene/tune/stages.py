@@ -148,6 +148,15 @@ def entry_of(case: Case, run: MeasuredRun, choice: Choice) -> Entry:
     }
 
 
+def nodes_of(setting: Setting, case: Case, kept: Kept) -> int:
+    """The number of nodes on which the launcher starts the ranks. Raises RunError or RequestError."""
+    short = replace(
+        case.request([NATIVE], 1), sizes=[case.sizes[0]], least=1, check="never", batch=SINGLE_CALL
+    )
+    run = kept.measure(setting, "nodes", short, lambda _at, _of: None)
+    return len(set(run["environment"]["host_of_rank"]))
+
+
 def tune(setting: Setting, case: Case, candidates: list[str], progress: Progress, kept: Kept) -> Tuned:
     """Measures one case. Raises RunError or RequestError."""
     steps = 1 + len(case.methods())

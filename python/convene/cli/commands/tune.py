@@ -2,7 +2,7 @@
 """convene tune: measures which algorithms are faster than native, and writes them to a wisdom file."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -99,9 +99,9 @@ class Written:
         return self.output or wisdom_files.user_file()
 
 
-def cases(named: list[str], procs: int, setting: Setting, extent: Extent) -> list[Case]:
+def cases(named: list[str], procs: int, extent: Extent) -> list[Case]:
+    """Of one node, until the launcher has shown on how many it starts the ranks."""
     names = [collectives.check_collective(name) for name in named] or list(USUAL)
-    del setting
     sizes = tuple(parsing.parse_sizes(extent.sizes))
     return [
         Case(
@@ -143,7 +143,7 @@ def tune(
 ) -> None:
     written.check()
     setting = settings.find_setting(launch.launcher, launch.stack)
-    wanted = cases(names or [], procs, setting, extent)
+    wanted = cases(names or [], procs, extent)
     wisdom_files.read(written.path)  # a damaged file is reported before the work
     budget = parsing.parse_budget(extent.budget)
     done = measure_and_keep(setting, wanted, budget, written)
@@ -201,17 +201,19 @@ def measure(
         *columns, TimeRemainingColumn(), console=output, transient=True, disable=not output.is_terminal
     ) as progress:
         task = progress.add_task("tuning", total=len(wanted))
+        nodes = 0
         for at, case in enumerate(wanted):
             if at > 0 and time.monotonic() - start > budget:
                 break
             progress.update(task, description=f"tuning {case.collective}")
-            found = candidates.candidates(case.collective, case.procs, case.nodes)
 
             def advance(part: float, at: int = at) -> None:
                 progress.update(task, completed=at + part)
 
             try:
-                tuned = stages.tune(setting, case, found, advance, place)
+                nodes = nodes or stages.nodes_of(setting, case, place)
+                found = candidates.candidates(case.collective, case.procs, nodes)
+                tuned = stages.tune(setting, replace(case, nodes=nodes), found, advance, place)
             except RunError as error:
                 console.complain(f"{case.collective}: {error}")
                 raise typer.Exit(1) from None
