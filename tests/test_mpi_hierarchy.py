@@ -10,7 +10,7 @@ from tests.conformance.stacks import Done, Stack, all_stacks
 # With one leader a node: the program's communicators have nodes of one rank, too.
 HIERARCHICAL = (
     "allgather=hier(sparbit,linear)",
-    "allgatherv=hier(ring,binomial)",
+    "allgatherv=locality_bruck(ring)",
     "gather=hier(binomial,linear)",
     "gatherv=hier(linear,binomial)",
     "scatter=hier(binomial,linear)",

@@ -23,6 +23,7 @@
   X(allgather_list_scheduled)               \
   X(allgather_shared)                       \
   X(allgather_hier)                         \
+  X(allgather_locality_bruck)               \
   X(allgather_remap)                        \
   X(allgather_by_arrival)                   \
   X(gather_linear)                          \

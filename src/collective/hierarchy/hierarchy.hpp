@@ -105,6 +105,8 @@ class HierarchicalCall {
   /// these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
   void pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root);
+  /// Continues after a round of the algorithm's own messages.
+  void pass_round() { ++round_; }
 
  private:
   std::vector<std::int32_t> arrivals(const Ranks& ranks, When when) const;
