@@ -11,7 +11,7 @@ USES = (
     "barrier=adaptive_tree",
     "allgather=bslb,gather=bsls,scatter=bsln,reduce=clairvoyant;segments=1,allreduce=slt",
     "allgather=list_scheduled,gather=sbn,scatter=sbn,reduce=clairvoyant;segments=5,allreduce=adaptive_tree",
-    "allgather=list_scheduled,gather=bsbn,scatter=bsbn,allreduce=prr",
+    "allgather=list_scheduled,gather=bsbn,scatter=bsbn,allreduce=stragglar",
     "allgather=by_arrival(gather_bcast),gather=by_arrival(binomial),scatter=by_arrival(binomial),"
     "reduce=by_arrival(pipeline),allreduce=by_arrival(reduce_bcast),bcast=by_arrival(chain)",
 )

@@ -109,6 +109,7 @@
   X(allreduce_reduce_bcast)                 \
   X(allreduce_slt)                          \
   X(allreduce_prr)                          \
+  X(allreduce_stragglar)                    \
   X(allreduce_adaptive_tree)                \
   X(allreduce_in_situ)                      \
   X(allreduce_shared)                       \

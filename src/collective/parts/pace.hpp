@@ -9,12 +9,16 @@ namespace convene::collective {
 
 enum class Pace : std::int64_t { free, rounds };
 
-inline constexpr Parameter pace_parameter = {
-    .name = "pace",
-    .summary = "a rank's messages start when their data is there, or also wait for those of earlier rounds",
-    .fallback = 0,
-    .words = {"free", "rounds"},
-    .samples = {0, 1}};
+constexpr Parameter pace_parameter_of(Pace fallback) {
+  return {
+      .name = "pace",
+      .summary = "a rank's messages start when their data is there, or also wait for those of earlier rounds",
+      .fallback = static_cast<std::int64_t>(fallback),
+      .words = {"free", "rounds"},
+      .samples = {0, 1}};
+}
+
+inline constexpr Parameter pace_parameter = pace_parameter_of(Pace::free);
 
 /// Call it before the first message.
 inline void set_pace(const Value& pace, Builder& builder) {

@@ -12,6 +12,7 @@
 #include "collective/parts/forecasts_for_test.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/print/print.hpp"
+#include "schedule/testing/mutation.hpp"
 
 namespace convene::collective {
 namespace {
@@ -453,6 +454,90 @@ TEST(Prr, IsTheRingWhereNobodyIsLate) {
     EXPECT_EQ(statistics(prr).messages, statistics(ring).messages);
     EXPECT_EQ(statistics(prr).most_messages_sent, statistics(ring).most_messages_sent);
   }
+}
+
+// In the head of allreduce_stragglar.cpp.
+TEST(Stragglar, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::allreduce, "stragglar", {0, 0, 0, 9}),
+      R"(allreduce by stragglar, 4 processes: 6 rounds, 18 messages, 18 segments; the busiest rank sends 6 segments in 6 messages
+
+round 0
+  rank  sends     receives
+     0  0.2 to 2  1.0 from 1
+     1  1.0 to 0  2.1 from 2
+     2  2.1 to 1  0.2 from 0
+
+round 1
+  rank  sends     receives
+     0  0.1 to 1  2.0 from 2
+     1  1.2 to 2  0.1 from 0
+     2  2.0 to 0  1.2 from 1
+
+round 2
+  rank  sends         receives
+     0  (0-2).0 to 3  3.0 from 3
+     3  3.0 to 0      (0-2).0 from 0
+
+round 3
+  rank  sends         receives
+     0  (0-3).0 to 2
+     1  (0-2).1 to 3  3.1 from 3
+     2                (0-3).0 from 0
+     3  3.1 to 1      (0-2).1 from 1
+
+round 4
+  rank  sends         receives
+     0  (0-3).0 to 1  (0-3).1 from 1
+     1  (0-3).1 to 0  (0-3).0 from 0
+     2  (0-2).2 to 3  3.2 from 3
+     3  3.2 to 2      (0-2).2 from 2
+
+round 5
+  rank  sends         receives
+     0  (0-3).1 to 2  (0-3).2 from 2
+     1                (0-3).2 from 3
+     2  (0-3).2 to 0  (0-3).1 from 0
+     3  (0-3).2 to 1
+)");
+}
+
+TEST(Stragglar, TakesTheFewestRoundsAfterALateRank) {
+  for (Rank procs = 4; procs <= 24; ++procs)
+    for (const std::int64_t segments : {1, 2}) {
+      const Arrivals arrivals = one_late(procs, procs / 2, 400);
+      const std::int64_t least = segments * (procs - 1) - 1 + std::bit_width(procs - 1),
+                         took = rounds_after(plan_of(Collective::allreduce, "stragglar", arrivals, segments),
+                                             arrivals);
+      EXPECT_GE(took, least) << "P=" << procs;
+      EXPECT_LE(took, least + (segments > 1)) << "P=" << procs;
+    }
+}
+
+/// Two late ranks: each has to send its vector, of P − 1 chunks, while it receives the sum.
+TEST(Stragglar, ServesTwoLateRanksTogether) {
+  for (Rank procs = 4; procs <= 16; ++procs) {
+    Arrivals arrivals = one_late(procs, 1, 400);
+    arrivals[procs - 1] = 400;
+    EXPECT_LE(rounds_after(plan_of(Collective::allreduce, "stragglar", arrivals), arrivals),
+              procs + 1 + std::bit_width(procs - 1))
+        << "P=" << procs;
+  }
+}
+
+TEST(Stragglar, MutantsAreCaughtWithALateRank) {
+  const Call call = call_of(Collective::allreduce, "stragglar", {0, 0, 9, 0}, 0);
+  const Plan plan = build_plan(algorithm(Collective::allreduce, "stragglar"), call);
+  const Contract wanted = contract(call, 3);
+  int caught = 0;
+  for (Rank rank = 0; rank < call.procs; ++rank)
+    Mutants(plan, rank, true).each([&](const Mutant& mutant) {
+      const std::string found = check(mutant.plan, wanted).why;
+      ASSERT_EQ(found.empty(), mutant.equivalent)
+          << mutant.what << " at step " << mutant.step << ": " << found;
+      caught += !found.empty();
+    });
+  EXPECT_GT(caught, 50);
 }
 
 TEST(AdaptiveTree, NeedsOnlyABroadcastAfterTheLastRank) {
