@@ -144,6 +144,27 @@ round 4
 )");
 }
 
+TEST(Bslb, OmitsWhatRanksHaveInEveryBroadcast) {
+  for (const Rank procs : {2u, 5u, 8u, 13u}) {
+    const Arrivals forecast = Forecasts(procs).any(procs);
+    for (const std::int64_t bcast : {0, 1, 2}) {
+      const Algorithm& bslb = algorithm("bslb");
+      const Call call{.procs = procs, .parameters = {bcast}, .arrivals = forecast};
+      const Plan plan = build_plan(bslb, call);
+      ASSERT_EQ(check(plan, contract(call, 2)).why, "") << "P=" << procs << ", bcast " << bcast;
+      // Each rank receives each place of the others once: P − 1 of them with the gather, the rest afterwards.
+      for (const Schedule& schedule : plan) {
+        std::uint32_t received = 0;
+        for (StepId id = 0; id < schedule.size(); ++id)
+          if (schedule[id].kind == StepKind::recv)
+            for (const Range& range : schedule.ranges(id)) received += range.count();
+        EXPECT_EQ(received, 2 * (procs - 1))
+            << "P=" << procs << ", bcast " << bcast << ", rank " << schedule.rank();
+      }
+    }
+  }
+}
+
 TEST(Bslb, ExampleAsText) {
   EXPECT_EQ(
       text_of("bslb", {0, 0, 5, 1}),

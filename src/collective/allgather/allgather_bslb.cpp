@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BSLB (background sorted linear synchronized tree with broadcast): rank 0 gathers all blocks, one rank after
-// the other in the order in which they are expected, and broadcasts them through a binomial tree. A rank that
-// receives its signal answers with a tiny first part of its block, which announces that the rest is ready,
-// and then sends the rest.
+// the other in the order in which they are expected, and broadcasts them, by default along a binomial tree. A
+// rank that receives its signal answers with a tiny first part of its block, which announces that the rest is
+// ready, and then sends the rest.
 //
 // Source:   Proficz 2021, section 3.2, Listing 3 (BSLS to rank 0, then a broadcast). The content of a signal
 //           is this project's choice: see below.
 // Requires: nothing. Uses the order of a forecast, no durations; without one, the order of ranks.
 // Cost:     the root receives 2(P − 1) messages, sends P − 2 signals, and ⌈log₂P⌉ messages of the broadcast.
+//           (The source's broadcast is the library's for that size. Here it is the parameter "bcast".)
 //           If the forecast is wrong, the gather waits for the rank that it signalled too early.
 //
 // A block takes two places: its tiny first part t and the rest r, of unequal size (Cut::tiny_first). A
@@ -35,9 +36,14 @@
 // For P = 5 rank 4 is signalled in its turn too, gets the broadcast from rank 0 in its first round, and the
 // broadcast has three rounds.
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
 
 #include "collective/allgather/allgather_blocks.hpp"
+#include "collective/core/composition.hpp"
 #include "collective/core/forecast.hpp"
+#include "collective/core/spec.hpp"
 #include "patterns/tree.hpp"
 
 namespace convene::collective {
@@ -95,6 +101,30 @@ std::vector<Range> lacking(Rank rank, Rank before, Rank places) {
           Range(Buffer::output, tiny(before) + 1, places - 2 - until - 1)};
 }
 
+/// Another broadcast of all places, in which no rank receives what it has.
+void broadcast_by(std::string_view algorithm, const Call& call, const std::function<Rank(Rank)>& before,
+                  Rank first_round, Builder& builder) {
+  Ranks ranks(call.procs);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Embedding::Places all;
+  for (Place place = 0; place < 2 * call.procs; ++place) all.push_back(at(place));
+  run_phase(parse_spec(Collective::bcast, std::string(algorithm)),
+            {.collective = Collective::bcast,
+             .ranks = ranks,
+             .root = root,
+             .output = {all},
+             .blocks = {all},
+             .has =
+                 [&](Rank rank, const Range& place) {
+                   const bool is_signal = before(rank) != rank && place.first == tiny(before(rank));
+                   return rank != root && (place.first / 2 == rank || is_signal);
+                 }},
+            call, first_round, builder);
+}
+
+/// By the value of the parameter "bcast".
+constexpr std::string_view bslb_broadcasts[] = {"binomial", "scatter_allgather", "chain;segments=16"};
+
 void generate_allgather_bslb(const Call& call, Builder& builder) {
   const std::vector<Rank> order = order_of_asking(call);
   const Rank places = 2 * call.procs;
@@ -112,8 +142,12 @@ void generate_allgather_bslb(const Call& call, Builder& builder) {
   else
     answer_root(call.rank, before(call.rank), turn_of(call.rank), builder);
 
-  const TreeNode node = binomial_node(call.rank, call.procs);
   const Rank gathered = 2 * static_cast<Rank>(order.size());  // rounds
+  if (const auto which = static_cast<std::size_t>(call.parameters[0]); which > 0) {
+    builder.join(Range(Buffer::output, 0, places));
+    return broadcast_by(bslb_broadcasts[which], call, before, gathered, builder);
+  }
+  const TreeNode node = binomial_node(call.rank, call.procs);
   if (call.rank != root) {
     builder.round(gathered + node.round);
     builder.recv(node.parent, lacking(call.rank, before(call.rank), places));
@@ -125,18 +159,25 @@ void generate_allgather_bslb(const Call& call, Builder& builder) {
   }
 }
 
+constexpr Parameter allgather_bslb_parameters[] = {
+    {.name = "bcast",
+     .summary = "the broadcast: binomial for short blocks, scatter_allgather or a chain of 16 segments for "
+                "long ones",
+     .fallback = 0,
+     .words = {"binomial", "scatter_allgather", "chain"},
+     .samples = {0, 1, 2}}};
+
 }  // namespace
 
 extern constinit const Algorithm allgather_bslb = {
     .name = "bslb",
-    .summary =
-        "Rank 0 requests the blocks in the order of expected arrival and broadcasts them along a binomial "
-        "tree.",
+    .summary = "Rank 0 requests the blocks in the order of expected arrival and broadcasts them.",
     .source = "Proficz 2021, section 3.2, Listing 3",
     .collectives = allgathers,
     .arrival_source = ArrivalSource::forecast,
     .cut = Cut::tiny_first,
-    .rounds = "2(P − 1) + ⌈log₂P⌉",
+    .rounds = "2(P − 1) + ⌈log₂P⌉, or those of the broadcast",
+    .parameters = allgather_bslb_parameters,
     .generate = generate_allgather_bslb,
 };
 
