@@ -56,8 +56,12 @@ def environment_of_build(folder: Path) -> Path:
     return binaries
 
 
+def folder_of_zig(binaries: Path) -> str:
+    return run(binaries / "python", "-c", "import ziglang; print(ziglang.__path__[0])").strip()
+
+
 def build(binaries: Path, folder: Path, wheels: Path) -> Path:
-    zig = run(binaries / "python", "-c", "import ziglang; print(ziglang.__path__[0])").strip()
+    zig = folder_of_zig(binaries)
     launcher = [
         f"-Ccmake.define.CMAKE_{language}_COMPILER_LAUNCHER=ccache"
         for language in ("C", "CXX")
@@ -123,6 +127,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as wheels:
         made = build(binaries, place / "build", Path(wheels))
         wheel = repair(binaries, made, given.output.resolve())
+    headers = place / "build" / "headers"
+    components = run(
+        *(binaries / "python", ROOT / "packaging" / "sbom.py", wheel),
+        *("--headers", headers, "--zig", folder_of_zig(binaries)),
+    )
+    print("== components\n" + components, end="")
     symbols = newest_symbols(wheel)
     for name, version in symbols.items():
         print(f"{name:60} GLIBC_{'.'.join(map(str, version))}")

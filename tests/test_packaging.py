@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files for sites: modules are loaded by the tools that read them, recipes are parsed. No recipe is run."""
+"""Files for sites: modules are loaded by the tools that read them, recipes are parsed. No recipe is run.
+The list of components is made for a package of invented files."""
 
 import ast
+import importlib.util
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,3 +91,59 @@ def test_the_easyconfig_is_read_by_python(root: Path) -> None:
     # NumPy and SciPy are in one bundle, Rich and Jinja in another.
     assert dependencies(root) - names == {"numpy", "scipy", "rich", "jinja2"}
     assert {"scipy-bundle", "python-bundle-pypi"} <= names
+
+
+@pytest.fixture(scope="module")
+def sbom(root: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("sbom", root / "packaging" / "sbom.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sbom"] = module  # dataclasses look it up
+    spec.loader.exec_module(module)
+    return module
+
+
+def invented_package(folder: Path, sbom: Any) -> Any:
+    """Two libraries, one with {fmt} 9 and nlohmann_json 3.11.2, and headers of these versions."""
+    headers = folder / "headers"
+    for path, text in (
+        ("fmt/core.h", "#define FMT_VERSION 90100\n"),
+        (
+            "nlohmann/detail/abi_macros.hpp",
+            "".join(
+                f"#define NLOHMANN_JSON_VERSION_{part} {number} // a part\n"
+                for part, number in (("MAJOR", 3), ("MINOR", 11), ("PATCH", 2))
+            ),
+        ),
+    ):
+        (headers / path).parent.mkdir(parents=True)
+        (headers / path).write_text(text)
+    (folder / "wheel" / "convene" / "lib").mkdir(parents=True)
+    code = b"\x7fELF..N3fmt2v912format_errorE..N8nlohmann16json_abi_v3_11_26detail9exceptionE"
+    (folder / "wheel" / "convene" / "lib" / "one.so").write_bytes(code)
+    (folder / "wheel" / "convene" / "lib" / "two.so").write_bytes(b"\x7fELF....")
+    (folder / "wheel" / "convene" / "text.py").write_bytes(b"N3CLI10ParseErrorE")  # no program
+    return sbom.Sources(headers, folder)
+
+
+def test_components_are_those_in_the_files(sbom: Any, tmp_path: Path) -> None:
+    sources = invented_package(tmp_path, sbom)
+    listed = sbom.describe(tmp_path / "wheel", "1.2", sources)
+    libraries = [each for each in listed["components"] if each["type"] == "library"]
+    assert [(each["name"], each["version"]) for each in libraries] == [
+        ("fmt", "9.1.0"),
+        ("nlohmann_json", "3.11.2"),
+    ]
+    assert all(each["licenses"] == [{"license": {"id": "MIT"}}] for each in libraries)
+    assert libraries[0]["evidence"] == {"occurrences": [{"location": "convene/lib/one.so"}]}
+    files = [each["name"] for each in listed["components"] if each["type"] == "file"]
+    assert files == ["convene/lib/one.so", "convene/lib/two.so"]
+    assert listed == sbom.describe(tmp_path / "wheel", "1.2", sources)
+
+
+def test_a_component_of_another_version_ends_the_build(sbom: Any, tmp_path: Path) -> None:
+    sources = invented_package(tmp_path, sbom)
+    (tmp_path / "headers" / "fmt" / "core.h").write_text("#define FMT_VERSION 100200\n")
+    with pytest.raises(SystemExit, match=r"one\.so has fmt 9, but the headers are those of 10\.2\.0"):
+        sbom.describe(tmp_path / "wheel", "1.2", sources)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The package that `./dev wheel` builds, in an environment of its own: no symbol is too new, and it works."""
 
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,15 @@ def test_its_libraries_need_libc_and_the_loader_only(packages: Path) -> None:
     for library in libraries:
         needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
         assert [name for name in needed if not of_libc.fullmatch(name)] == []
+
+
+def test_its_components_are_listed(packages: Path) -> None:
+    (path,) = packages.glob("convene-*.dist-info/sboms/convene.cdx.json")
+    listed = json.loads(path.read_text())["components"]
+    libraries = {each["name"]: each for each in listed if each["type"] == "library"}
+    assert {"fmt", "nlohmann_json", "CLI11", "nanobind", "libc++"} <= libraries.keys()
+    for each in libraries.values():
+        assert all((packages / place["location"]).is_file() for place in each["evidence"]["occurrences"])
 
 
 @pytest.mark.parametrize("stack", ["openmpi", "mpich"])
