@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning in the running program: right results while algorithms change, and what is decided."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def run(stack: Stack, calls: int, *words: str, procs: int = 2, **variables: str)
 
 def reasons(done: Done, collective: str) -> set[str]:
     return {record["reason"] for record in done.records() if record["collective"] == collective}
+
+
+def nodes(done: Done, procs: int) -> set[int]:
+    """Of the communicators with that number of ranks; 0: not determined."""
+    return {
+        each["nodes"]
+        for profile in done.profiles
+        for each in profile["communicators"]
+        if each["procs"] == procs
+    }
 
 
 def calls(done: Done, collective: str, reason: str) -> int:
@@ -66,13 +77,13 @@ def slow_allgather(tmp_path: Path) -> Path:
     return library
 
 
-def run_slow(library: Path, calls: int, *words: str, **variables: str) -> Done:
+def run_slow(library: Path, calls: int, *words: str, procs: int = 2, **variables: str) -> Done:
     """With a native allgather that takes a millisecond."""
     stack = stack_of("openmpi4")
     program: list[str | Path] = [stack.program("learning"), str(calls), *(words or ["only"])]
     both = Path(f"{stack.preload}:{library}")
     done = stack.run(
-        2, program, {**LEARNING, "SLOW_ALLGATHER": "1000", **variables}, preload=both, timeout=240
+        procs, program, {**LEARNING, "SLOW_ALLGATHER": "1000", **variables}, preload=both, timeout=240
     )
     assert not done.problem(), done.problem()
     return done
@@ -110,6 +121,55 @@ def test_the_next_run_knows(slow_allgather: Path, tmp_path: Path) -> None:
     assert done.algorithms("allgather") == {entry["use"]}
 
 
+def test_a_communicator_agrees_on_its_machine_by_itself(slow_allgather: Path, tmp_path: Path) -> None:
+    """Whether ranks share cores depends on those of MPI_COMM_WORLD, of which the launcher knows."""
+    path = tmp_path / "wisdom.json"
+    done = run_slow(slow_allgather, 1000, "pairs", procs=4, CONVENE_WISDOM=str(path))
+    assert calls(done, "allgather", "learned") > 0
+    assert nodes(done, 2) == {1}
+    assert nodes(done, 4) == {0}, "nothing is agreed on where nothing is learned"
+    (entry,) = wisdom_files.read(path)
+    assert (entry["procs"], entry["nodes"], entry["ranks_per_node"]) == (2, 1, 2)
+    cores = entry["cores"]
+    assert isinstance(cores, int)
+    assert entry["shares_cores"] == (cores < 4)
+    done = run_slow(slow_allgather, 100, "pairs", procs=4, CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
+    assert all(reason.startswith("wisdom: ") for reason in reasons(done, "allgather"))
+
+
+def test_what_is_learned_is_not_kept_where_the_machine_is_unknown(
+    slow_allgather: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "wisdom.json"
+    done = run_slow(slow_allgather, 1000, "pairs", "unlaunched", procs=4, CONVENE_WISDOM=str(path))
+    assert calls(done, "allgather", "learned") > 0
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_programs_that_learn_nothing_agree_on_nothing(name: str, tmp_path: Path) -> None:
+    """Neither in MPI_Init nor in calls that are only counted: as many collectives of Convene's as without
+    learning."""
+    stack, library = stack_of(name), tmp_path / "libcount_internal.so"
+    stack.compile(ROOT / "tests/mpi/libraries/count_internal.c", library, "-shared", "-fPIC")
+    found = []
+    for learn in ("no", "yes"):
+        variables = {"CONVENE_LEARN": learn, "CONVENE_WISDOM": f"-{tmp_path}/absent.json"}
+        program: list[str | Path] = [stack.program("learning"), "250", "only"]
+        done = stack.run(2, program, variables, preload=Path(f"{stack.preload}:{library}"), timeout=60)
+        assert not done.problem(), done.problem()
+        assert nodes(done, 2) == {0}
+        found.append(sorted(re.findall(r"internal collectives: \d+", done.output)))
+    assert len(found[0]) == 2
+    assert found[0] == found[1]
+
+
+def test_more_signatures_than_lessons() -> None:
+    """One that still counts gives way: here, none gets as far as a trial."""
+    done = run(stack_of("openmpi4"), 4000, "sizes")
+    assert calls(done, "allgather", "trial") == 0
+
+
 def test_a_wisdom_file_that_cannot_be_written_is_reported(slow_allgather: Path, tmp_path: Path) -> None:
     path = tmp_path / "wisdom.json"
     path.write_text("{")
@@ -124,8 +184,14 @@ def test_the_guard_returns_to_native(slow_allgather: Path, tmp_path: Path) -> No
     """What was faster becomes slow in the running program. It is withdrawn, in wisdom, too. (When the guard
     measures depends on how long its rounds take: the program ends when native calls are the rule again.)"""
     path = tmp_path / "wisdom.json"
-    variables = {"SLOW_ALLGATHER": "50", "CONVENE_WISDOM": str(path), "CONVENE_CHECK": "slow_choices"}
-    done = run_slow(slow_allgather, 400_000, "back", **variables)
+    done = run_slow(
+        slow_allgather,
+        400_000,
+        "back",
+        SLOW_ALLGATHER="50",
+        CONVENE_WISDOM=str(path),
+        CONVENE_CHECK="slow_choices",
+    )
     assert calls(done, "allgather", "learned") > 8192
     assert calls(done, "allgather", "guard: back to native, ") > 0
     (entry,) = wisdom_files.read(path)
@@ -144,6 +210,19 @@ def test_observing_changes_nothing(slow_allgather: Path, tmp_path: Path) -> None
     seen = [record for record in done.records() if record["reason"].startswith("observed: ")]
     assert {record["algorithm"] for record in seen} == {"native"}
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("learn", "reproducible", "is_tried"),
+    [("yes", "no", False), ("reductions", "no", True), ("reductions", "yes", False)],
+)
+def test_rounding_changes_only_where_that_is_allowed(learn: str, reproducible: str, is_tried: bool) -> None:
+    variables = {"CONVENE_LEARN": learn, "CONVENE_REPRODUCIBLE": reproducible}
+    stack = stack_of("openmpi4")
+    program: list[str | Path] = [stack.program("learning"), "1000", "sums"]
+    done = stack.run(2, program, {**LEARNING, **variables}, timeout=60)
+    assert not done.problem(), done.problem()
+    assert (calls(done, "allreduce", "trial") > 0) == is_tried
 
 
 def test_nothing_is_learned_by_default(slow_allgather: Path) -> None:

@@ -223,7 +223,13 @@ def test_the_ranks_get_the_library(
 @pytest.mark.usefixtures("libraries")
 @pytest.mark.parametrize(
     ("options", "value"),
-    [((), "yes"), (("--learn",), "yes"), (("--no-learn",), "no"), (("--observe",), "observe")],
+    [
+        ((), "yes"),
+        (("--learn",), "yes"),
+        (("--no-learn",), "no"),
+        (("--observe",), "observe"),
+        (("--learn-reductions",), "reductions"),
+    ],
 )
 def test_options_of_learning_override_the_environment(
     convene: Convene,
@@ -239,14 +245,31 @@ def test_options_of_learning_override_the_environment(
 
 
 @pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(("variable", "value"), [("", "yes"), ("no", "no"), ("observe", "observe")])
+def test_it_learns_unless_the_environment_says_otherwise(
+    convene: Convene,
+    make_launcher: MakeLauncher,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+) -> None:
+    monkeypatch.setenv("CONVENE_LEARN", variable)
+    launcher = make_launcher(MPICH)
+    convene("run", "--", launcher, "-n", 1, "true")
+    assert launcher.received["variables"]["CONVENE_LEARN"] == value
+
+
+@pytest.mark.usefixtures("libraries")
 def test_learning_may_begin_a_wisdom_file(
     convene: Convene, make_launcher: MakeLauncher, tmp_path: Path
 ) -> None:
     path, launcher = tmp_path / "new.json", make_launcher(MPICH)
     convene("run", "--learn", "--wisdom", path, "--", launcher, "-n", 1, "true")
     assert launcher.received["variables"]["CONVENE_WISDOM"] == str(path)
-    refused = convene("run", "--no-learn", "--wisdom", path, "--", launcher, "-n", 1, "true").complaint
-    assert f"cannot read --wisdom {path}" in refused
+    for options in ("--no-learn",), ():  # not one that was misspelt
+        refused = convene("run", *options, "--wisdom", path, "--", launcher, "-n", 1, "true").complaint
+        assert f"cannot read --wisdom {path}" in refused
+        assert "give --learn to begin a new file" in refused
 
 
 @pytest.mark.usefixtures("libraries")
@@ -313,6 +336,8 @@ def test_the_former_name_of_the_profile_directory(
         (("--report", "no/such/report.html", "--", "true"), "the directory no/such does not exist"),
         (("--learn", "--observe", "--", "true"), "--observe and --learn exclude each other; give one"),
         (("--no-learn", "--observe", "--", "true"), "--observe and --no-learn exclude each other"),
+        (("--learn-reductions", "--observe", "--", "true"), "--learn-reductions and --observe exclude"),
+        (("--learn-reductions", "--reproducible", "--", "true"), "--learn-reductions and --reproducible"),
         (("--speed", "--", "true"), "--speed"),
         (("--transport", "fabrik", "--", "true"), "invalid --transport 'fabrik'; give mpi, fabric or"),
         (("--transport", "fabric:", "--", "true"), "invalid --transport 'fabric:'"),

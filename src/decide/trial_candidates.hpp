@@ -20,8 +20,9 @@ bool is_tried(Collective collective);
 /// Takes up to a few milliseconds.
 std::vector<Spec> trial_candidates(const CallContext& context, std::size_t most);
 
-/// Nanoseconds that determining the candidates takes, typically.
-inline constexpr std::int64_t list_nanoseconds = 2'000'000;
+/// Nanoseconds that determining the candidates takes, typically: the ranks agree on nodes and machine and
+/// create an internal communicator, and the model evaluates the algorithms.
+inline constexpr std::int64_t list_nanoseconds = 3'000'000;
 /// Nanoseconds that the first call of an algorithm takes beyond later ones, typically: shared memory is
 /// created, a schedule is built. Equal on all ranks.
 std::int64_t set_up_nanoseconds(const Spec& spec);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many blocking collectives, for learning: each result is checked. Arguments: calls of each kind, then words:
 // "pause" (MPI_Pcontrol(0) at first), "exclude" (the info key), "late" (random delays), "only" (one allgather
-// alone), "until" (the same, until the native one of libraries/slow_allgather.c has run in few of 1,024
-// calls), "back" (the same, and then in most).
+// alone), "pairs" (the same, on communicators of two), "sizes" (the same, of 48 sizes in turn), "sums"
+// (floating-point sums alone), "unlaunched" (without the launcher's variables), "until" (the same, until the
+// native one of libraries/slow_allgather.c has run in few of 1,024 calls), "back" (the same, and then in
+// most).
 #include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +30,7 @@ class Calls {
   explicit Calls(MPI_Comm comm) : comm_(comm) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &procs_);
-    all_.resize(static_cast<std::size_t>(procs_) * 64);
+    all_.resize(static_cast<std::size_t>(procs_) * 128);
     mine_.resize(all_.size());
   }
 
@@ -70,6 +73,12 @@ class Calls {
     MPI_Reduce_scatter_block(mine_.data(), all_.data(), 2, MPI_INT, MPI_SUM, comm_);
     for (int i = 0; i < 2; ++i) check(all_[i] == sum(number, rank_ * 2 + i));
   }
+  /// A floating-point sum.
+  void sum(int number) {
+    double mine = rank_ + number, total = 0;
+    MPI_Allreduce(&mine, &total, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    check(std::abs(total - procs_ * (number + (procs_ - 1) / 2.)) < 1e-9 * (number + procs_));
+  }
   /// A floating-point sum, twice: equal bits.
   void rounding(int number) {
     double mine = 1. / (1 + rank_) + number % 3, first = 0, second = 0;
@@ -99,11 +108,11 @@ class Calls {
       MPI_Gather(mine_.data(), 2, MPI_INT, nullptr, 0, MPI_INT, root, comm_);
     }
   }
-  void scatter(int number, int root) {
-    for (int i = 0; i < procs_ * 2; ++i) mine_[i] = value(number, root, i);
-    int own[2] = {};
-    MPI_Scatter(mine_.data(), 2, MPI_INT, own, 2, MPI_INT, root, comm_);
-    for (int i = 0; i < 2; ++i) check(own[i] == value(number, root, rank_ * 2 + i));
+  void scatter(int number, int root, int count = 2) {
+    for (int i = 0; i < procs_ * count; ++i) mine_[i] = value(number, root, i);
+    int own[8] = {};
+    MPI_Scatter(mine_.data(), count, MPI_INT, own, count, MPI_INT, root, comm_);
+    for (int i = 0; i < count; ++i) check(own[i] == value(number, root, rank_ * count + i));
   }
   void bcast(int number, int root) {
     int sent = rank_ == root ? number : -1;
@@ -167,6 +176,8 @@ void run_all(int calls) {
     if (i % 2 == 0) world.allgather_in_place(i, 2);
     world.allgatherv(i);
     world.reduce_scatter(i);
+    world.allreduce(i, 9 + i % 6);
+    world.scatter(i, 0, 5 + i % 3);
     if (i % 4 == 0) world.rounding(i);
     if (i % 8 == 0) world.bcast(i, i % procs);
     if (i % 16 == 0) world.overlapping(i);
@@ -179,6 +190,22 @@ void run_all(int calls) {
     }
   }
   MPI_Comm_free(&halves);
+}
+
+void run_in_pairs(int calls) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm pair = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+  Calls own(pair);
+  for (int i = 0; i < calls; ++i) own.allgather(i, 2);
+  MPI_Comm_free(&pair);
+}
+
+/// In one power of two: 512 to 1,023 bytes with two ranks.
+void run_sizes(int calls) {
+  Calls world(MPI_COMM_WORLD);
+  for (int i = 0; i < calls; ++i) world.allgather(i, 64 + i % 48);
 }
 
 /// Calls until native is rare, and with `and_back` until it is the rule again; at most this number of calls.
@@ -209,6 +236,10 @@ int main(int argc, char** argv) {
     return false;
   };
   is_late = has("late");
+  if (has("unlaunched")) {
+    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    unsetenv("MPI_LOCALNRANKS");
+  }
   if (has("pause")) MPI_Pcontrol(0);
   if (has("exclude")) {
     MPI_Info info;
@@ -219,6 +250,13 @@ int main(int argc, char** argv) {
   }
   if (has("until") || has("back")) {
     run_until_learned(calls, has("back"));
+  } else if (has("sizes")) {
+    run_sizes(calls);
+  } else if (has("sums")) {
+    Calls world(MPI_COMM_WORLD);
+    for (int i = 0; i < calls; ++i) world.sum(i);
+  } else if (has("pairs")) {
+    run_in_pairs(calls);
   } else if (has("only")) {
     Calls world(MPI_COMM_WORLD);
     for (int i = 0; i < calls; ++i) world.allgather(i, 2);

@@ -27,9 +27,13 @@ class Learning(StrEnum):
     NO = "no"
     YES = "yes"
     OBSERVE = "observe"
+    REDUCTIONS = "reductions"
+
+    def is_set(self) -> bool:
+        return bool(self or os.environ.get("CONVENE_LEARN"))
 
     def is_on(self) -> bool:
-        return (self or os.environ.get("CONVENE_LEARN", "")) in (Learning.YES, Learning.OBSERVE)
+        return (self or os.environ.get("CONVENE_LEARN") or Learning.NO) != Learning.NO
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,8 @@ def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"cannot read --wisdom {path}: {error}") from None
+        hint = "; give --learn to begin a new file" if isinstance(error, FileNotFoundError) else ""
+        raise RequestError(f"cannot read --wisdom {path}: {error}{hint}") from None
     _core.wisdom(text, str(path))
     return str(path.resolve())
 

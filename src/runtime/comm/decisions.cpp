@@ -33,7 +33,8 @@ void Decisions::find_wisdom(bool may_block) {
   if (wisdom_ || own_selection_ || info_.is_inter || settings().wisdom_files.empty()) return;
   wisdom_ = wisdom_of_world(info_);
   if (!wisdom_ && may_block) wisdom_ = agree_on_wisdom(info_);
-  if (!wisdom_ || wisdom_->cores == 0) return;
+  if (!wisdom_ || !wisdom_->machine.is_known()) return;
+  machine_ = wisdom_->machine;
   decisions_.clear();
   fast_path_.forget();
 }
@@ -207,8 +208,16 @@ void Decisions::find_nodes(bool may_block, bool is_needed) {
   if (nodes_.is_known()) forget_incomplete();
 }
 
+/// Agrees on the machine once, where verdicts may become wisdom. Which wisdom there is, is equal on all
+/// ranks. Collective. (That of the nodes is agreed on with the wisdom, if there is any.)
+void Decisions::find_machine() {
+  if (has_agreed_on_machine_ || machine_.is_known() || settings().wisdom_files.empty()) return;
+  has_agreed_on_machine_ = true;
+  machine_ = agree_on_machine(info_, nodes_.ranks_per_node());
+}
+
 CallContext Decisions::context_of(const CallSignature& call) const {
-  const Rank crowd = wisdom_ ? std::max(wisdom_->ranks_per_node, nodes_.ranks_per_node()) : 0;
+  const Rank crowd = std::max(machine_.ranks_per_node, nodes_.ranks_per_node());
   return {.collective = call.collective,
           .procs = info_.procs,
           .total_bytes = call.total_bytes,
@@ -220,13 +229,15 @@ CallContext Decisions::context_of(const CallSignature& call) const {
           .has_native = call.has_native,
           .is_blocking = call.is_blocking,
           .order_matters = call.order_matters,
-          .shares_cores = wisdom_ && crowd > wisdom_->cores,
+          .shares_cores = machine_.is_known() && crowd > machine_.cores,
           .may_share = call.is_blocking ? settings().shared_bytes : 0};
 }
 
 std::vector<Spec> Decisions::candidates(const CallSignature& call, std::size_t most) {
   find_nodes(true, true);
-  return nodes_.is_known() ? trial_candidates(context_of(call), most) : std::vector<Spec>{};
+  if (!nodes_.is_known()) return {};
+  find_machine();
+  return trial_candidates(context_of(call), most);
 }
 
 std::shared_ptr<Decision> Decisions::alternative(const CallSignature& call, const Spec* spec) {

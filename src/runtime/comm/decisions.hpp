@@ -37,7 +37,8 @@ class Decisions {
   /// equal on all ranks; empty: not known. Local. Throws Error for an invalid time.
   void expect(std::span<const double> seconds);
 
-  /// The candidates of trials for a call, best first, which may be none. Collective: determines the nodes.
+  /// The candidates of trials for a call, best first, which may be none. Collective: determines the nodes and
+  /// the machine.
   std::vector<Spec> candidates(const CallSignature& call, std::size_t most);
   /// Another decision for a blocking call, which is not stored: an algorithm, or native (null). Native, too,
   /// where the algorithm cannot run. Collective.
@@ -46,7 +47,7 @@ class Decisions {
   CallContext context_of(const CallSignature& call) const;
   /// True if all nodes are known to be alike, so that what is measured here may become wisdom. Equal on all
   /// ranks.
-  bool may_add_wisdom() const { return wisdom_ && wisdom_->cores != 0 && nodes_.is_known(); }
+  bool may_add_wisdom() const { return machine_.is_known() && nodes_.is_known(); }
   /// Debug mode: verifies that all ranks have decided the same for the same call. Collective.
   void check_agreement(const CallSignature& call, const std::string& algorithm) const;
 
@@ -64,6 +65,7 @@ class Decisions {
   Choice choose(const CallSignature& call);
   void find_wisdom(bool may_block);
   void find_nodes(bool may_block, bool is_needed = false);
+  void find_machine();
   void find_all_neighbors();
   void forget_incomplete();
   std::vector<std::int32_t> expected_in(const Algorithm& algorithm, const Call& call,
@@ -76,7 +78,9 @@ class Decisions {
   Neighbors& neighbors_;
   std::unique_ptr<Selection> own_selection_;
   std::shared_ptr<const SharedWisdom> wisdom_;  // null: not looked for yet
-  std::vector<std::int64_t> expected_;          // nanoseconds, by rank; empty: not known
+  SharedMachine machine_;                       // the wisdom's, or that of trials
+  bool has_agreed_on_machine_ = false;
+  std::vector<std::int64_t> expected_;  // nanoseconds, by rank; empty: not known
   /// Nanoseconds of a round, by bytes. Never evicted: ranks may decide again at different times, and
   /// measuring is collective.
   std::vector<std::pair<std::uint64_t, std::int64_t>> round_of_bytes_;

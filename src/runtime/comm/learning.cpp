@@ -11,6 +11,7 @@
 #include "decide/trial.hpp"
 #include "decide/trial_candidates.hpp"
 #include "runtime/comm/choice_log.hpp"
+#include "runtime/comm/consensus.hpp"
 #include "runtime/comm/decisions.hpp"
 #include "runtime/comm/learned_wisdom.hpp"
 #include "runtime/progress/progress_engine.hpp"
@@ -40,8 +41,8 @@ std::uint64_t seed_of(const CallSignature& signature) {
 bool is_learnable(const Decision& regular, const CallSignature& signature) {
   const bool is_open = (regular.reason == Reason::by_default && !regular.prepared) ||
                        (regular.reason == Reason::wisdom && regular.prepared);
-  return is_open && signature.is_blocking && signature.has_native && !signature.order_matters &&
-         is_tried(signature.collective) &&
+  return is_open && signature.is_blocking && signature.has_native &&
+         (!signature.order_matters || settings().learns_reductions) && is_tried(signature.collective) &&
          (signature.total_bytes > 0 || signature.collective == Collective::barrier);
 }
 
@@ -55,7 +56,7 @@ decide::Part part_of(const CallSignature& signature, Rank rank) {
 
 bool is_same(const CallSignature& a, const CallSignature& b) {
   return a.collective == b.collective && a.total_bytes == b.total_bytes && a.root == b.root &&
-         a.commutative == b.commutative && a.has_native == b.has_native;
+         a.commutative == b.commutative && a.order_matters == b.order_matters && a.has_native == b.has_native;
 }
 
 std::string two_digits(double ratio) {
@@ -205,6 +206,7 @@ void Lesson::begin() {
 /// Collective. (A guard's candidate is there and needs no set-up.)
 void Lesson::list_candidates() {
   const std::int64_t start = elapsed_ns();
+  has_listed_ = true;
   if (!is_guard_) specs_ = learning_.decisions_.candidates(signature_, most_candidates);
   decisions_.resize(specs_.size() + 1);
   std::vector<std::int64_t> set_ups;
@@ -240,9 +242,10 @@ void Lesson::agree() {
 void Lesson::meet() {
   const std::int64_t start = elapsed_ns();
   const NativeCallWatch inside(static_cast<int>(learning_.info_.procs));
-  learning_.tags_.await_agreements();
+  const MPI_Comm comm = comm_of_exchanges();
+  const ErrorsReturned scope(comm);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (pmpi.Ibarrier(learning_.tags_.comm(), &request) == MPI_SUCCESS) progress::await(&request);
+  if (pmpi.Ibarrier(comm, &request) == MPI_SUCCESS) progress::await(&request);
   const std::int64_t took = elapsed_ns() - start;
   meetings_ += took;
   spent_ns += took;
@@ -297,12 +300,22 @@ void Lesson::keep_verdict() const {
                .pairs = trial_->evidence()});
 }
 
-/// Reduces the reports of all ranks, in place. False on all ranks if there is no internal communicator.
+/// Equal on all ranks; MPI_COMM_NULL if candidates need an internal communicator, and there can be none.
+/// Pending operations have started their agreements there. Collective.
+MPI_Comm Lesson::comm_of_exchanges() {
+  TagSpace& tags = learning_.tags_;
+  if (!has_listed_ && !tags.exists()) return learning_.info_.comm;
+  const MPI_Comm comm = tags.comm_if_possible();
+  if (comm != MPI_COMM_NULL) tags.await_agreements();
+  return comm;
+}
+
+/// Reduces the reports of all ranks, in place. False on all ranks if there is no communicator for it.
 bool Lesson::exchange(TrialReport& report) {
-  const MPI_Comm comm = learning_.tags_.comm_if_possible();
+  const MPI_Comm comm = comm_of_exchanges();
   if (comm == MPI_COMM_NULL) return false;
+  const ErrorsReturned scope(comm);
   const NativeCallWatch inside(static_cast<int>(learning_.info_.procs));
-  learning_.tags_.await_agreements();
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int codes[2] = {MPI_SUCCESS, MPI_SUCCESS};
   const auto start = [&](int which, std::vector<std::int64_t>& values, MPI_Op op) {

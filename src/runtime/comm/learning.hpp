@@ -5,11 +5,14 @@
 // - A lesson belongs to one call signature on one communicator: what MPI makes equal on all ranks. All that
 //   ranks must agree on follows from the number of its calls and from integers that they reduce at agreed
 //   calls (decide/trial.hpp). The first lesson_calls calls are only counted. Then candidates are determined.
-// - The ranks agree directly after a blocking call, on the internal communicator. They all take part in that
-//   call: a collective may wait for all ranks, so no correct program depends on leaving it earlier.
+// - The ranks agree directly after a blocking call. They all take part in that call: a collective may wait
+//   for all ranks, so no correct program depends on leaving it earlier.
+// - Until candidates are determined, which the budget must allow, they agree on the program's communicator:
+//   nothing is created for programs that end before. After that, on the internal communicator.
 // - Pending operations progress during the exchange. It starts when none of them has yet to start an
 //   agreement of its own, as the exchange of arrivals does.
-// - Blocking calls only, and only where the order of operands does not change the result.
+// - Blocking calls only, and only where the order of operands does not change the result, unless the user
+//   allows it (CONVENE_LEARN=reductions).
 // - In collectives with a root, which a rank may leave early, the ranks also wait for each other within a
 //   block of a trial. The budget pays for that.
 // - One lesson of a communicator tries at a time: two would disturb each other. One without calls gives way.
@@ -79,6 +82,7 @@ class Lesson {
   void list_candidates();
   void agree();
   void meet();
+  MPI_Comm comm_of_exchanges();
   bool exchange_sources();
   bool exchange(decide::TrialReport& report);
   void end();
@@ -95,6 +99,7 @@ class Lesson {
   const CallSignature signature_;
   const bool is_guard_;  // of a choice by wisdom
   bool has_ended_ = false;
+  bool has_listed_ = false;  // candidates
   std::uint64_t idle_ = lesson_calls - 1, granted_ = lesson_calls - 1;
   std::uint64_t calls_ = 0;         // that note() has accounted for
   std::uint32_t chosen_ = 0;        // the alternative of the last call

@@ -2,6 +2,8 @@
 #include "runtime/comm/shared_wisdom.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
 #include "runtime/stats/profile.hpp"
+#include "topology/launched_ranks.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -45,13 +48,14 @@ FoundWisdom wisdom_of_launching_machine(const MachineKey& here) {
   return {reading.wisdom(), reading.refusals()};
 }
 
-/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom, and
-/// none may be learned. Does not throw: the other ranks wait for the answer.
-std::string read_here(const MachineKey& here) noexcept try {
+/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom. Does
+/// not throw: the other ranks wait for the answer.
+std::string read_here() noexcept try {
+  const MachineKey here = machine_here();
   const FoundWisdom found =
       results::is_remote() ? wisdom_of_launching_machine(here) : read_wisdom(settings().wisdom_files, here);
   for (const std::string& each : found.refusals) ProfileRegistry::instance().declare(each);
-  if (found.wisdom.is_empty() && !settings().learns) return "";
+  if (found.wisdom.is_empty()) return "";
   return here.cpu + "\t" + std::to_string(here.cores) + "\n" + found.wisdom.lines();
 } catch (...) {
   code_of_exception();
@@ -60,10 +64,12 @@ std::string read_here(const MachineKey& here) noexcept try {
 
 /// The selection with the wisdom in a text; null where this node is another one than the text's, or without
 /// memory.
-std::unique_ptr<Selection> selection_from(std::string_view text, const MachineKey& here) noexcept try {
+std::unique_ptr<Selection> selection_from(std::string_view text, std::uint64_t& cores) noexcept try {
+  const MachineKey here = this_machine("");
   const std::string head = here.cpu + "\t" + std::to_string(here.cores) + "\n";
   if (!text.starts_with(head)) return nullptr;
   auto wisdom = std::make_shared<const Wisdom>(Wisdom::from_lines(text.substr(head.size())));
+  cores = here.cores;
   return std::make_unique<Selection>(settings().selection.with(std::move(wisdom)));
 } catch (...) {
   code_of_exception();
@@ -82,16 +88,15 @@ std::string broadcast(std::string text, const CommInfo& info) {
 SharedWisdom share(const CommInfo& info) {
   const ErrorsReturned scope(info.comm);
   SharedWisdom shared{.selection = settings().selection};
-  const std::string version = info.rank == 0 ? library_version() : "";
-  const MachineKey here = this_machine(version);
-  const std::string text = broadcast(info.rank == 0 ? read_here(here) : "", info);
+  const std::string text = broadcast(info.rank == 0 ? read_here() : "", info);
   if (text.empty()) return shared;
-  const std::unique_ptr<Selection> made = selection_from(text, here);
+  std::uint64_t cores = 0;
+  const std::unique_ptr<Selection> made = selection_from(text, cores);
   if (!on_all_ranks(made != nullptr, info.comm)) {
     ProfileRegistry::instance().declare("wisdom is ignored: the nodes of this run have different processors");
     return shared;
   }
-  shared.cores = here.cores;
+  shared.machine.cores = cores;
   shared.selection = *made;
   return shared;
 }
@@ -104,19 +109,57 @@ bool is_within_world(const CommInfo& info) {
   return std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end();
 }
 
+/// A number for this node's processor and cores; 0 without memory. Does not throw: the other ranks wait for
+/// it.
+std::int64_t hash_of_node(std::uint64_t& cores) noexcept try {
+  const MachineKey here = this_machine("");
+  cores = here.cores;
+  return static_cast<std::int64_t>(std::hash<std::string>{}(here.cpu + "\t" + std::to_string(cores)) >> 1);
+} catch (...) {
+  code_of_exception();
+  return 0;
+}
+
+/// As far as this rank knows; 0: unknown. Where all of MPI_COMM_WORLD, or ranks of other groups, are in the
+/// communicator, its own ranks count: equal on all ranks.
+Rank ranks_of_world_per_node(const CommInfo& info, Rank ranks_per_node) noexcept try {
+  const bool is_all = info_of(MPI_COMM_WORLD).procs == info.procs;
+  return is_all || !is_within_world(info) ? ranks_per_node : launched_ranks_per_node();
+} catch (...) {
+  code_of_exception();
+  return 0;
+}
+
 }  // namespace
 
 MachineKey machine_here() { return this_machine(library_version()); }
+
+SharedMachine agree_on_machine(const CommInfo& info, Rank ranks_per_node) {
+  SharedMachine machine;
+  const std::int64_t hash = hash_of_node(machine.cores);
+  const Rank ranks = ranks_of_world_per_node(info, ranks_per_node);
+  // The least hash and its opposite, then the same of the ranks.
+  const std::int64_t mine[] = {hash, -hash, ranks, -static_cast<std::int64_t>(ranks)};
+  std::int64_t least[std::size(mine)] = {};
+  const NativeCallWatch inside(static_cast<int>(info.procs));
+  const ErrorsReturned scope(info.comm);
+  progressing_barrier(info.comm);
+  const int code = pmpi.Allreduce(mine, least, std::size(mine), MPI_INT64_T, MPI_MIN, info.comm);
+  const bool is_alike = least[0] == -least[1] && hash != 0;
+  if (code != MPI_SUCCESS || !is_alike || least[2] == 0) return {};
+  machine.ranks_per_node = static_cast<Rank>(-least[3]);
+  return machine;
+}
 
 void share_wisdom_in_world() noexcept try {
   if (settings().wisdom_files.empty()) return;
   const CommInfo world = info_of(MPI_COMM_WORLD);
   auto shared = std::make_shared<SharedWisdom>(share(world));
-  if (shared->cores != 0) {
+  if (shared->machine.is_known()) {
     NodeTopology nodes(world);
     nodes.find();
     shared->node_of_world_rank = nodes.node_of_rank();
-    shared->ranks_per_node = nodes.ranks_per_node();
+    shared->machine.ranks_per_node = nodes.ranks_per_node();
   }
   world_wisdom() = std::move(shared);
 } catch (...) {

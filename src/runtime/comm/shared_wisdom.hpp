@@ -8,6 +8,8 @@
 //   MPI_Init did not pass through Convene, agrees in its first blocking call: its rank 0 reads. Which of both
 //   applies is equal on all its ranks.
 // - Ranks on nodes with another processor refuse it, for all ranks.
+// - Without wisdom nothing else is agreed on in MPI_Init. A communicator whose first trial is about to try
+//   candidates agrees on its machine by itself, since their verdicts may become wisdom.
 #pragma once
 
 #include <memory>
@@ -17,11 +19,18 @@
 
 namespace convene::runtime {
 
+/// The machine of all ranks of a communicator, as far as wisdom depends on it. Equal on all of them.
+struct SharedMachine {
+  std::uint64_t cores = 0;  ///< of each node; 0: unknown, or the nodes differ
+  Rank ranks_per_node = 0;  ///< of MPI_COMM_WORLD, on its fullest node; 0: unknown
+
+  bool is_known() const { return cores != 0; }
+};
+
 struct SharedWisdom {
   Selection selection;                     ///< the process's choices with the wisdom; all native without any
-  std::uint64_t cores = 0;                 ///< of a node; 0: no wisdom, and none may be learned
+  SharedMachine machine{};                 ///< unknown where there is no wisdom
   std::vector<Rank> node_of_world_rank{};  ///< of MPI_COMM_WORLD's wisdom, where there is any
-  Rank ranks_per_node = 0;                 ///< of the fullest node; 0: unknown
 };
 
 /// To be called once after MPI_Init, if it passed through Convene. Collective over MPI_COMM_WORLD. Does not
@@ -42,6 +51,11 @@ MachineKey machine_here();
 /// What a communicator uses, without communication: MPI_COMM_WORLD's wisdom if its ranks are all of that;
 /// else null.
 std::shared_ptr<const SharedWisdom> wisdom_of_world(const CommInfo& info);
+
+/// The machine of a communicator with these numbers of ranks on its fullest node. One collective; unknown if
+/// the nodes have different processors, or if not all ranks know how many of MPI_COMM_WORLD's share their
+/// node.
+SharedMachine agree_on_machine(const CommInfo& info, Rank ranks_per_node);
 
 /// What rank 0 of the communicator reads. Collective; equal on all ranks.
 std::shared_ptr<const SharedWisdom> agree_on_wisdom(const CommInfo& info);

@@ -171,9 +171,10 @@ Settings read_settings() {
   result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
-  const int learn = one_of("CONVENE_LEARN", {"no", "yes", "observe"});
+  const int learn = one_of("CONVENE_LEARN", {"no", "yes", "observe", "reductions"});
   result.learns = learn != 0 && !stack::is_simulated;
   result.only_observes = result.learns && learn == 2;
+  result.learns_reductions = result.learns && learn == 3 && !result.reproducible;
   // Learning may create the first file.
   if (result.learns && !result.wisdom_files.empty()) result.wisdom_files.front().is_optional = true;
   result.learning_share = percentage("CONVENE_LEARN_BUDGET", result.learning_share);

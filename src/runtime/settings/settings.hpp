@@ -44,7 +44,8 @@ struct Settings {
   std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: maximum bytes shared by the ranks of a
                                          ///< node
   bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
-  bool learns = false;                   ///< CONVENE_LEARN=yes|observe; never under a simulator
+  bool learns = false;                   ///< CONVENE_LEARN=yes|observe|reductions; never under a simulator
+  bool learns_reductions = false;        ///< CONVENE_LEARN=reductions: also those whose rounding may change
   bool only_observes = false;            ///< CONVENE_LEARN=observe: measures, and changes nothing
   double learning_share = 0.005;         ///< CONVENE_LEARN_BUDGET: of elapsed time; in percent there
   bool progress_thread = false;          ///< CONVENE_PROGRESS_THREAD=1: progress in the background

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 HELP = """Runs an unmodified MPI program with Convene's algorithms.
 
 At the end, a table shows which algorithms ran, why, and how long they took. The exit status is the \
-program's. Without --use, --rules, --arrivals and wisdom, all algorithms are native: those of the MPI library.
+program's. Algorithms are native (those of the MPI library), forced (--use), selected by rules or by wisdom, \
+or learned: in calls that repeat, others are tried within 0.5 % of the time, and what is faster is kept.
 
 [bold]Examples[/bold]
 
@@ -47,7 +48,7 @@ program's. Without --use, --rules, --arrivals and wisdom, all algorithms are nat
 
   convene run --record recorded -- mpirun -n 8 ./app      (then: convene trace recorded)
 
-  convene run -- mpirun -n 8 ./app          (wisdom or native algorithms, with a table)
+  convene run -- mpirun -n 8 ./app          (wisdom, learning, native algorithms, with a table)
 """
 
 
@@ -79,10 +80,18 @@ class Choice:
         typer.Option(
             "--learn/--no-learn",
             help="Try other algorithms in blocking calls that repeat, within 0.5 % of the time; keep what is "
-            "measured to be faster, in this run and in the wisdom file. --no-learn overrides CONVENE_LEARN.",
+            "measured to be faster, here and in the wisdom file. Default: CONVENE_LEARN, else --learn.",
             show_default=False,
         ),
     ] = None
+    learn_reductions: Annotated[
+        bool,
+        typer.Option(
+            "--learn-reductions",
+            help="Learn in reductions whose rounding depends on the algorithm, too: of floating-point "
+            "numbers, and by operators of the program.",
+        ),
+    ] = False
     observe: Annotated[
         bool,
         typer.Option(
@@ -105,13 +114,26 @@ class Choice:
     ] = False
 
     def learning(self) -> Learning:
-        """What the options request. Throws if they contradict each other."""
+        """What the options request, else the environment; by default, learning. Throws if options contradict
+        each other."""
+        if self.learn_reductions:
+            others = {"--no-learn": self.learn is False, "--observe": self.observe}
+            for other, is_given in {**others, "--reproducible": self.reproducible}.items():
+                if is_given:
+                    raise RequestError(f"--learn-reductions and {other} exclude each other; give one of them")
+            return Learning.REDUCTIONS
         if not self.observe:
-            return {None: Learning.FROM_ENVIRONMENT, True: Learning.YES, False: Learning.NO}[self.learn]
+            by_default = Learning.FROM_ENVIRONMENT if Learning.FROM_ENVIRONMENT.is_set() else Learning.YES
+            return {None: by_default, True: Learning.YES, False: Learning.NO}[self.learn]
         if self.learn is None:
             return Learning.OBSERVE
         given = "--learn" if self.learn else "--no-learn"
         raise RequestError(f"--observe and {given} exclude each other; give one of them")
+
+    def may_begin_wisdom(self) -> bool:
+        """Whether learning was asked for, so that the wisdom file may not exist yet."""
+        is_on = self.observe or self.learn_reductions or Learning.FROM_ENVIRONMENT.is_on()
+        return is_on if self.learn is None else self.learn
 
 
 @dataclass(frozen=True)
@@ -191,7 +213,6 @@ def run(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    learning = choice.learning()
     settings = Settings(
         check_uses(choice.use or []),
         check_rules(choice.rules),
@@ -201,8 +222,8 @@ def run(
         progress.progress_thread,
         progress.progress_core,
         reports.warn_after,
-        wisdom=check_wisdom(choice.wisdom, may_be_new=learning.is_on()),
-        learn=learning,
+        wisdom=check_wisdom(choice.wisdom, may_be_new=choice.may_begin_wisdom()),
+        learn=choice.learning(),
         transport=check_transport(progress.transport),
     )
     reports.check()
