@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that knows nothing of Convene (nbody.py), natively and through Convene: are its results the same?
+Then twice under convene run without options: the first run learns, and the second one knows.
 
 Run it as ./dev demo. It needs Open MPI's launcher (any other by --launcher), mpi4py, and a built checkout.
 """
@@ -7,6 +8,7 @@ Run it as ./dev demo. It needs Open MPI's launcher (any other by --launcher), mp
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -26,6 +28,10 @@ OUTPUT = ROOT / "build" / "demo"
 
 ALGORITHMS = (None, "sparbit", "ring")  # None: natively
 COLLECTIVES = {"MPI_Allgather": "allgather", "MPI_Allgatherv": "allgatherv"}
+NATIVELY, FIRST, SECOND = "natively", "first", "second"
+WISDOM = OUTPUT / "wisdom.json"
+FEW_STEPS, MOST_STEPS = 1000, 300_000
+SURE = 0.97  # the upper end of a ratio, of wisdom that is used
 
 
 @dataclass
@@ -141,6 +147,74 @@ def compare(cases: list[Case], options: argparse.Namespace) -> bool:
     return good
 
 
+def run_without_options(name: str, steps: int, options: argparse.Namespace) -> dict[str, Any] | str:
+    """A run of a long program with small messages, natively or under convene run: what it printed, and which
+    reasons the table gives. Text: what went wrong."""
+    words = [options.launcher, "-n", str(options.learning_ranks), sys.executable, str(PROGRAM), "--json"]
+    words += ["--bodies", str(8 * options.learning_ranks), "--steps", str(steps)]
+    if name != NATIVELY:
+        words = [str(CONVENE), "run", "--", *words]
+        print("$", *(Path(word).name if word.startswith("/") else word for word in words), flush=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment |= {"CONVENE_WISDOM": str(WISDOM)}  # a file of its own
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    line = next((line for line in done.stdout.splitlines() if line.startswith("{")), None)
+    if done.returncode != 0 or line is None:
+        return f"'{' '.join(words)}' ended with status {done.returncode}:\n{done.stdout}{done.stderr}"
+    if name != NATIVELY:
+        print(textwrap.indent(done.stdout.replace(line + "\n", "") + done.stderr, "    "), flush=True)
+    reasons = re.findall(r"((?:learned|wisdom|guard): .*?)  ", done.stdout + done.stderr)
+    return {**json.loads(line), "reasons": sorted(set(reasons))}
+
+
+def learn(options: argparse.Namespace) -> str | None:
+    """The same program twice under convene run without options; says what went wrong, if something did."""
+    WISDOM.unlink(missing_ok=True)
+    tried = run_without_options(NATIVELY, FEW_STEPS, options)
+    if isinstance(tried, str):
+        return tried
+    wanted = options.learning_seconds / tried["seconds"] * FEW_STEPS
+    steps = max(FEW_STEPS, min(MOST_STEPS, round(wanted, -3)))
+    print(
+        "\nconvene run without options, twice. The first run learns, the second one reads what was learned:"
+    )
+    found: dict[str, dict[str, Any]] = {}
+    for name in (NATIVELY, FIRST, SECOND):
+        one = run_without_options(name, int(steps), options)
+        if isinstance(one, str):
+            return one
+        found[name] = one
+    table = Table(title=f"nbody.py: {options.learning_ranks} ranks, {steps:.0f} steps, one run")
+    for heading in ("run", "decided by"):
+        table.add_column(heading)
+    for heading in ("seconds", "in allgather", "checksum"):
+        table.add_column(heading, justify="right")
+    for name, one in found.items():
+        times = (f"{one[what]:.3f}" for what in ("seconds", "seconds in allgather"))
+        table.add_row(name, ", ".join(one["reasons"]) or "native", *times, one["checksum"])
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    if len({(one["checksum"], one["residual"]) for one in found.values()}) != 1:
+        return "the runs differ: see the table"
+    return conclude(found)
+
+
+def conclude(found: dict[str, dict[str, Any]]) -> str | None:
+    """Says what was gained, or why nothing; returns what went wrong, if something did."""
+    if not any(reason.startswith("learned") for reason in found[FIRST]["reasons"]):
+        print(
+            f"Nothing was learned: in {found[FIRST]['seconds']:.0f} s, within its budget, no algorithm "
+            "was measured to be faster. Both runs were native. Longer ones: --learning-seconds 60"
+        )
+        return None
+    if any(reason.startswith("wisdom") for reason in found[SECOND]["reasons"]):
+        return None
+    kept = json.loads(WISDOM.read_text())["entries"]
+    if not any(entry["use"] != "native" and entry["upper"] <= SURE for entry in kept):
+        print("The second run was native: the gain was withdrawn, or is too small to be sure of.")
+        return None
+    return f"the second run did not use what the first one has learned ({WISDOM.relative_to(ROOT)})"
+
+
 def draw(ranks: int) -> list[Path]:
     """The schedule of the first algorithm, as SVG and, where there is a converter, as PNG."""
     algorithm = ALGORITHMS[1]
@@ -162,6 +236,8 @@ def main() -> int:
     parser.add_argument("--bodies", type=int, default=800, help="and one more, for the irregular form")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--learning-ranks", type=int, default=2)
+    parser.add_argument("--learning-seconds", type=float, default=15)
     default_launcher = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
     parser.add_argument("--launcher", default=default_launcher)
     options = parser.parse_args()
@@ -181,6 +257,8 @@ def main() -> int:
     print()
     if not compare(cases, options):
         return fail("the runs differ, or Convene did not run what it was asked for: see the table")
+    if why := learn(options):
+        return fail(why)
     print("\nAll results are identical. The schedule that ran, drawn:")
     for picture in draw(options.ranks):
         print(f"  {picture.relative_to(ROOT)}")

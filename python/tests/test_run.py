@@ -102,7 +102,12 @@ def test_json_and_native(
     share = 100 * received["rows"][0]["seconds_mean"] / received["seconds"]
     hints = [sentence for sentence in received["messages"] if "convene advise" in sentence]
     assert len(hints) == (share >= 0.5)  # there is nothing to gain in less time
-    assert all(f"{share:.2g} % of the run's time" in sentence for sentence in hints)
+    assert all(f"{report.percent(share / 100)} % of the run's time" in sentence for sentence in hints)
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.0051, "0.51"), (0.0999, "10"), (0.72, "72"), (0.999, "100")])
+def test_percent(share: float, text: str) -> None:
+    assert report.percent(share) == text
 
 
 @pytest.mark.parametrize(("seconds", "hints"), [(0.1, 1), (10.0, 0)])

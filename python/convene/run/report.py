@@ -114,7 +114,7 @@ def remarks(run: Run) -> list[str]:
         said.append(f"the program made no calls that Convene intercepts ({known})")
     elif profiles.is_all_native and share_of_collectives(run) >= LEAST_SHARE:
         said.append(
-            f"every call ran a native algorithm, {100 * share_of_collectives(run):.2g} % of the run's time; "
+            f"every call ran a native algorithm, {percent(share_of_collectives(run))} % of the run's time; "
             "convene advise -- PROGRAM measures what other algorithms would gain"
         )
     return said + crowd(profiles)
@@ -127,6 +127,10 @@ def crowd(profiles: Profiles) -> list[str]:
     if not is_here or profiles.procs <= cores:
         return []
     return [f"{profiles.procs} ranks share {cores} cores: times include waiting for a core"]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
 
 
 def share_of_collectives(run: Run) -> float:
