@@ -3,9 +3,10 @@
 
 A program (benchmarks/mpi/node.cpp) calls each collective with the root fixed, with the root rotating and
 between barriers; native calls and Convene's take turns in every repetition, and the one-way time of a cache
-line between two ranks is measured before each. Sizes are of the block in allgather, gather and scatter, else
-of the vector. Every program is started several times. The ratio of a cell is the median of the starts'
-ratios of minima: other processes on the machine only add time. Writes JSON and a table.
+line between two ranks is measured before each. Sizes are of the block in allgather, alltoall, gather,
+reduce_scatter_block and scatter, else of the vector. Every program is started several times. The ratio of a
+cell is the median of the starts' ratios of minima: other processes on the machine only add time. Writes JSON
+and a table.
 """
 
 import argparse
@@ -33,10 +34,14 @@ FOLDERS = {
 ALGORITHMS = {
     "allgather": ["shared"],
     "allreduce": ["shared", "in_situ"],
+    "alltoall": ["shared", "shared;segments=4"],
     "barrier": ["shared"],
     "bcast": ["shared;segments=1", "shared"],
+    "exscan": ["shared", "shared;segments=8;direct=1"],
     "gather": ["shared", "shared;segments=4"],
     "reduce": ["shared;segments=1", "shared", "in_situ"],
+    "reduce_scatter_block": ["shared", "shared;segments=4"],
+    "scan": ["shared", "shared;segments=8;direct=1"],
     "scatter": ["shared", "shared;segments=4"],
 }
 SHORT = {"starts": 1, "repetitions": 5, "sizes": "8,4KiB,256KiB", "batch": 500.0}

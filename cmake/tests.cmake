@@ -83,7 +83,7 @@ if(CONVENE_SANITIZE AND threaded_stacks)
   convene_add_unit_test(
     threads_test unit threads ${stack} ${sources} ${PROJECT_SOURCE_DIR}/src/base/poller_test.cpp
     ${PROJECT_SOURCE_DIR}/src/runtime/progress/progress_engine.cpp ${PROJECT_SOURCE_DIR}/src/runtime/call/failure.cpp)
-  target_link_libraries(threads_test PRIVATE convene_transport_${stack} convene_simulate)
+  target_link_libraries(threads_test PRIVATE convene_execute_${stack} convene_collective convene_simulate)
 endif()
 
 get_property(test_programs GLOBAL PROPERTY CONVENE_TEST_PROGRAMS)

@@ -25,6 +25,8 @@ SPECS = {
         "gather shared;segments=3",
         "scatter shared",
         "scatter shared;segments=3",
+        "alltoall shared",
+        "alltoall shared;segments=3",
     ],
     "random_reductions": [
         "reduce shared;segments=1",
@@ -32,6 +34,14 @@ SPECS = {
         "reduce in_situ",
         "allreduce in_situ",
         "allreduce shared",
+        "reduce_scatter_block shared",
+        "reduce_scatter_block shared;segments=3",
+        "reduce_scatter shared",
+        "reduce_scatter shared;segments=3",
+        "scan shared",
+        "scan shared;segments=3;direct=1",
+        "exscan shared;segments=3",
+        "exscan shared;direct=1",
     ],
 }
 
@@ -74,10 +84,13 @@ def test_random_calls(name: str, mode: str, program: str) -> None:
     if (name, program) == ("mpich4", "random_reductions"):
         pytest.skip("MPICH 4.0's own MPI_Reduce, with which results are compared, crashes")
     variables = {"CONVENE_SHUFFLE": "7"} if mode == "shuffled" else {"CONVENE_EXECUTE": mode}
+    # MPICH's own reduce_scatters, with which results are compared, do not keep the order on some halves of a
+    # communicator, and overwrite memory.
+    specs = [each for each in SPECS[program] if "openmpi" in name or not each.startswith("reduce_scatter")]
     done = stack.run(
         4,
         [random_calls.program_of(stack, program), "--calls", "300", "--seed", "5"],
-        {"CONVENE_TEST_SPECS": "\n".join(SPECS[program]), **variables},
+        {"CONVENE_TEST_SPECS": "\n".join(specs), **variables},
         preload=False,
         timeout=120,
     )
@@ -100,6 +113,14 @@ RULES: list[dict[str, Any]] = [
     {"collective": "gather", "use": "shared;segments=5"},
     {"collective": "scatter", "bytes": [0, 4096], "use": "shared"},
     {"collective": "scatter", "use": "shared;segments=5"},
+    {"collective": "alltoall", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "alltoall", "use": "shared;segments=5"},
+    {"collective": "reduce_scatter_block", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "reduce_scatter_block", "use": "shared;segments=5"},
+    {"collective": "scan", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "scan", "use": "shared;segments=5;direct=1"},
+    {"collective": "exscan", "bytes": [0, 4096], "use": "shared"},
+    {"collective": "exscan", "use": "shared;segments=5;direct=1"},
 ]
 
 
@@ -119,7 +140,7 @@ def test_ranks_that_are_calls_ahead(name: str, procs: int, tmp_path: Path) -> No
     done = shared_runs(name, procs, tmp_path, rounds)
     assert done.status == 0, done.output
     assert f"{rounds} rounds, all right" in done.output
-    for collective in ("allgather", "allreduce", "bcast", "gather", "reduce", "scatter"):
+    for collective in dict.fromkeys(rule["collective"] for rule in RULES):
         used = {rule["use"] for rule in RULES if rule["collective"] == collective}
         assert done.algorithms(collective) == {_core.spec(collective, use) for use in used}
     assert not left_over()

@@ -4,11 +4,12 @@
 //
 //   node COLLECTIVE SIZES REPETITIONS SECONDS
 //
-// SIZES are separated by commas, in bytes (of a block in allgather, gather and scatter, else of the vector);
-// SECONDS is the length of a batch. Methods: `fixed` (a batch of calls in a row, root 0), `rotating` (the
-// next rank is the root of each call), `barriers` (a native barrier before each call, which is not timed).
-// Prints JSON: for each size and method, by repetition, seconds of a call for each call table (the maximum
-// over the ranks), and the one-way time of a cache line between the first two ranks before that repetition.
+// SIZES are separated by commas, in bytes (of a block in allgather, alltoall, gather, reduce_scatter_block
+// and scatter, else of the vector); SECONDS is the length of a batch. Methods: `fixed` (a batch of calls in a
+// row, root 0), `rotating` (the next rank is the root of each call), `barriers` (a native barrier before each
+// call, which is not timed). Prints JSON: for each size and method, by repetition, seconds of a call for each
+// call table (the maximum over the ranks), and the one-way time of a cache line between the first two ranks
+// before that repetition.
 #include <mpi.h>
 
 #include <algorithm>
@@ -29,18 +30,23 @@ struct CallTable {
   const char* name;
   decltype(&MPI_Allgather) allgather;
   decltype(&MPI_Allreduce) allreduce;
+  decltype(&MPI_Alltoall) alltoall;
   decltype(&MPI_Barrier) barrier;
   decltype(&MPI_Bcast) bcast;
+  decltype(&MPI_Exscan) exscan;
   decltype(&MPI_Gather) gather;
   decltype(&MPI_Reduce) reduce;
+  decltype(&MPI_Reduce_scatter_block) reduce_scatter_block;
+  decltype(&MPI_Scan) scan;
   decltype(&MPI_Scatter) scatter;
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
 CallTable tables[] = {
-    {"native", PMPI_Allgather, PMPI_Allreduce, PMPI_Barrier, PMPI_Bcast, PMPI_Gather, PMPI_Reduce,
-     PMPI_Scatter},
-    {"program", MPI_Allgather, MPI_Allreduce, MPI_Barrier, MPI_Bcast, MPI_Gather, MPI_Reduce, MPI_Scatter},
+    {"native", PMPI_Allgather, PMPI_Allreduce, PMPI_Alltoall, PMPI_Barrier, PMPI_Bcast, PMPI_Exscan,
+     PMPI_Gather, PMPI_Reduce, PMPI_Reduce_scatter_block, PMPI_Scan, PMPI_Scatter},
+    {"program", MPI_Allgather, MPI_Allreduce, MPI_Alltoall, MPI_Barrier, MPI_Bcast, MPI_Exscan, MPI_Gather,
+     MPI_Reduce, MPI_Reduce_scatter_block, MPI_Scan, MPI_Scatter},
 };
 constexpr const char* methods[] = {"fixed", "rotating", "barriers"};
 
@@ -59,12 +65,20 @@ struct Case {
       table.allgather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, table.comm);
     else if (collective == "allreduce")
       table.allreduce(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, table.comm);
+    else if (collective == "alltoall")
+      table.alltoall(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, table.comm);
     else if (collective == "barrier")
       table.barrier(table.comm);
     else if (collective == "bcast")
       table.bcast(out.data(), bytes, MPI_BYTE, root, table.comm);
+    else if (collective == "exscan")
+      table.exscan(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, table.comm);
     else if (collective == "gather")
       table.gather(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, root, table.comm);
+    else if (collective == "reduce_scatter_block")
+      table.reduce_scatter_block(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, table.comm);
+    else if (collective == "scan")
+      table.scan(in.data(), out.data(), bytes / 4, MPI_INT, MPI_MAX, table.comm);
     else if (collective == "scatter")
       table.scatter(in.data(), bytes, MPI_BYTE, out.data(), bytes, MPI_BYTE, root, table.comm);
     else

@@ -41,7 +41,7 @@ SharedMemory::SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> 
       words_(reinterpret_cast<Word*>(memory_.get())),
       signals_of_run_(words_ + ranks_.size()),
       halves_(memory_.get() + rounded(words(ranks_.size()) * sizeof(Word))),
-      copies_(2 * ranks_.size()) {
+      copies_(copies(ranks_.size())) {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) number_[ranks_[i]] = i;
   own_ = number_[own];
 }

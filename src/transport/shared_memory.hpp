@@ -20,6 +20,7 @@
 //   every few runs without long waits), and yields.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +49,7 @@ class SharedMemory {
   /// Starts this rank's next run, in which signals carry the data. Returns the address of private_bytes()
   /// bytes of private memory for this rank's copy of the places.
   std::byte* begin_carrying();
-  /// Enough for two places, of a cache line each, of every rank.
+  /// Enough for two places, of a cache line each, of every rank; for few ranks, of every pair.
   std::size_t private_bytes() const { return copies_.size() * sizeof(Line); }
   /// True if the run may use its data and signals: the previous runs in its half are over on all ranks.
   bool is_free() { return awaited_ <= ended_by_all_ || look_for_end(); }
@@ -78,6 +79,10 @@ class SharedMemory {
 
   /// Runs in a half, at most; fewer for many ranks, which have many pairs.
   static std::uint32_t runs_per_half(std::size_t ranks) { return ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2; }
+  /// Private copies of places.
+  static std::size_t copies(std::size_t ranks) {
+    return ranks * (ranks <= 16 ? std::max<std::size_t>(2, ranks) : 2);
+  }
   static std::size_t words(std::size_t ranks) {
     return ranks + std::size_t{2} * runs_per_half(ranks) * ranks * ranks;
   }

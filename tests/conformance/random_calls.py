@@ -23,9 +23,6 @@ def fits_everywhere(collective: str, spec: str) -> bool:
     needy = {known["name"] for known in _core.algorithms(collective) if known["requirement"] != "none"}
     if needy & set(re.findall(r"\w+", spec)) or "leaders" in spec:  # nodes of one rank have one leader
         return False
-    sharing = {known["name"] for known in _core.algorithms("bcast") if known["shares_memory"]}
-    if collective != "bcast" and "(" in spec and sharing & set(re.findall(r"\w+", spec)):
-        return False  # parts that share memory are for vectors
     if collective in ("alltoallv", "alltoallw") and "copied" in spec:  # remap: equal blocks only
         return False
     # A part of a composition may need more than the collective's own algorithms: on one node, on a node each.

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { communicators = 3, largest = 150000, calls = 40, rooted_calls = 14 };
+enum { communicators = 3, largest = 150000, calls = 60, rooted_calls = 14 };
 
 static const int sizes[] = {8, 1, 56, 57, 8, 16, 300, 4096, 56, 20000, 8, 0, largest};
 
@@ -66,6 +66,22 @@ static void broadcast(MPI_Comm comm, int call, int size, int root) {
   check(is_filled(bytes, size, call, root), "bcast", call, size);
 }
 
+/* Block `to` of a rank differs from its others. */
+static void exchange(MPI_Comm comm, int call, int size) {
+  int rank, procs;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &procs);
+  unsigned char* const out = malloc((size_t)size * (size_t)procs + 1);
+  unsigned char* const in = malloc((size_t)size * (size_t)procs + 1);
+  for (int to = 0; to < procs; ++to) fill(out + (size_t)to * (size_t)size, size, call + to, rank);
+  memset(in, 0xaa, (size_t)size * (size_t)procs);
+  MPI_Alltoall(out, size, MPI_BYTE, in, size, MPI_BYTE, comm);
+  for (int from = 0; from < procs; ++from)
+    check(is_filled(in + (size_t)from * (size_t)size, size, call + rank, from), "alltoall", call, size);
+  free(out);
+  free(in);
+}
+
 static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigned any) {
   static unsigned char mine[largest], sum[largest];
   int rank, procs;
@@ -112,6 +128,24 @@ static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigne
       check(is_filled(sum, size, call, rank), "scatter", call, size);
       free(all);
       break;
+    case 7:
+      exchange(comm, call, size);
+      break;
+    case 8:
+      all = malloc((size_t)size * (size_t)procs + 1);
+      for (int to = 0; to < procs; ++to) fill(all + (size_t)to * (size_t)size, size, call + to, rank);
+      MPI_Reduce_scatter_block(all, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      check(is_sum(sum, size, call + rank, procs), "reduce_scatter_block", call, size);
+      free(all);
+      break;
+    case 9:
+      MPI_Scan(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      check(is_sum(sum, size, call, rank + 1), "scan", call, size);
+      break;
+    case 10:
+      MPI_Exscan(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
+      check(rank == 0 || is_sum(sum, size, call, rank), "exscan", call, size);
+      break;
     default:
       MPI_Barrier(comm);
   }
@@ -123,7 +157,7 @@ static void run_round(int round, int late, int is_killed) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms[1]);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comms[2]);
   for (int i = 0; i < calls; ++i) {
-    const unsigned kind = number(8), which = number(communicators), any = number(64);
+    const unsigned kind = number(12), which = number(communicators), any = number(64);
     const int size = sizes[number(sizeof sizes / sizeof *sizes)];
     if (i % 10 == 0 && world_rank == late) usleep(2000);
     if (is_killed && i == calls / 2) raise(SIGKILL);

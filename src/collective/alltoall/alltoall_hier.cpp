@@ -133,8 +133,8 @@ std::string unmet_of_alltoall(const Algorithm& algorithm, const Call& call) {
 constexpr PartSlot alltoall_hier_parts[] = {
     {"between", "exchange between the leaders of different nodes", Collective::alltoall, "pairwise",
      Among::nodes},
-    {"gather", "gather to the leader within its group", Collective::gather, "linear", Among::group},
-    {"scatter", "scatter by the leader within its group", Collective::scatter, "linear", Among::node}};
+    {"gather", "gather to the leader within its group", Collective::gather, "linear", Among::group, true},
+    {"scatter", "scatter by the leader within its group", Collective::scatter, "linear", Among::node, true}};
 
 constexpr Composition alltoall_hier_composition = {
     .parts = alltoall_hier_parts,

@@ -159,16 +159,22 @@ std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_b
 
 namespace {
 
-/// Places of the whole that an algorithm shares, if the whole cuts a block into `segments` places.
+/// Places of the whole, which cuts a block into `segments` places, that an algorithm shares. A block of the
+/// algorithm is `blocks` of the whole's.
 std::uint64_t shared_places(const Algorithm& algorithm, std::span<const Value> parameters,
-                            std::span<const Spec> parts, Rank procs, std::uint32_t whole_segments) {
+                            std::span<const Spec> parts, Rank blocks, std::uint32_t whole_segments,
+                            const Call& whole) {
   if (algorithm.shared_places) {
+    const Rank procs = most_on_a_node(whole);
     const std::uint32_t own = segments(algorithm, procs, parameters);
-    return algorithm.shared_places(procs, parameters) * std::max(whole_segments / own, 1u);
+    return algorithm.shared_places(procs, parameters) * blocks * std::max(whole_segments / own, 1u);
   }
   std::uint64_t total = 0;
-  for (const Spec& part : parts)
-    total += shared_places(*part.algorithm, part.parameters, part.parts, procs, whole_segments);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Spec& part = parts[i];
+    const Rank of_part = algorithm.composition->parts[i].moves_all ? blocks * whole.procs : blocks;
+    total += shared_places(*part.algorithm, part.parameters, part.parts, of_part, whole_segments, whole);
+  }
   return total;
 }
 
@@ -176,8 +182,7 @@ std::uint64_t shared_places(const Algorithm& algorithm, std::span<const Value> p
 
 std::uint64_t shared_places(const Algorithm& algorithm, const Call& call) {
   if (!algorithm.shared_places && std::none_of(call.parts.begin(), call.parts.end(), shares_memory)) return 0;
-  return shared_places(algorithm, call.parameters, call.parts, most_on_a_node(call),
-                       segments(algorithm, call));
+  return shared_places(algorithm, call.parameters, call.parts, 1, segments(algorithm, call), call);
 }
 
 std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,

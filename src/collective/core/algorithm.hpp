@@ -48,6 +48,7 @@ struct PartSlot {
   Collective collective;      ///< that the part is an algorithm of
   std::string_view fallback;  ///< name of the default part
   Among among = Among::all;
+  bool moves_all = false;  ///< each block of the part is one for every rank of the whole, not a single one
 };
 
 /// Descriptor of a composition. A call names the parts (Call::parts).

@@ -72,6 +72,7 @@
   X(alltoall_linear)                        \
   X(alltoall_pairwise)                      \
   X(alltoall_bruck)                         \
+  X(alltoall_shared)                        \
   X(alltoall_hier)                          \
   X(alltoall_remap)                         \
   X(barrier_dissemination)                  \
@@ -124,9 +125,11 @@
   X(reduce_scatter_bine)                    \
   X(reduce_scatter_circulant)               \
   X(reduce_scatter_aggregated_trees)        \
+  X(reduce_scatter_shared)                  \
   X(reduce_scatter_remap)                   \
   X(scan_recursive_doubling)                \
   X(scan_binomial)                          \
+  X(scan_shared)                            \
   X(neighbor_linear)                        \
   X(neighbor_combining)                     \
   X(neighbor_alltoall_linear)               \

@@ -15,18 +15,10 @@
 //   block 3  . . . 3     place 0 of rank 3    . * . 3     (* is copied in this round)
 //
 //   P = 5: rank 4 does as rank 3.
-#include "collective/shm/shm.hpp"
+#include "collective/shm/beside_root.hpp"
 
 namespace convene::collective {
 namespace {
-
-void put_beside_root(std::uint32_t segment, const Call& call, Builder& builder) {
-  const Range place = place_beside_root(call.rank, segment, call);
-  builder.round(2 * segment);
-  if (segment >= turns) builder.recv(call.root, place);
-  builder.copy(Range(Buffer::input, segment), place);
-  builder.send(call.root, place);
-}
 
 void collect_at_root(std::uint32_t segment, std::uint32_t segments, const Call& call, Builder& builder) {
   builder.round(2 * segment + 1);
@@ -43,25 +35,23 @@ void generate_gather_shared(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   if (call.is_root())
     builder.copy(Range(Buffer::input, 0, segments), Range(Buffer::output, call.rank * segments, segments));
-  for (std::uint32_t segment = 0; segment < segments; ++segment)
-    call.is_root() ? collect_at_root(segment, segments, call, builder)
-                   : put_beside_root(segment, call, builder);
+  for_each_segment(
+      call, [&](std::uint32_t segment) { collect_at_root(segment, segments, call, builder); },
+      [&](std::uint32_t segment) { put_beside_root(segment, call, builder); });
 }
 
 constexpr Parameter gather_shared_parameters[] = {shared_segments(1, "number of segments of a block")};
 
 }  // namespace
 
-extern constinit const Algorithm gather_shared = {
+extern constinit const Algorithm gather_shared = flat_at_root({
     .name = "shared",
     .summary = "Every rank writes its block into shared memory; the root copies the blocks from there.",
     .source = "Graham and Shipman 2008",
     .collectives = {Collective::gather},
     .rounds = "2N, N segments",
     .parameters = gather_shared_parameters,
-    .shared_places = places_beside_root,
-    .signals_can_carry = has_one_segment,
     .generate = generate_gather_shared,
-};
+});
 
 }  // namespace convene::collective

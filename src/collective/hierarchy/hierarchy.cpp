@@ -58,6 +58,13 @@ Call call_of(const Spec& part, Collective collective, TeamShape shape, Among amo
   return call;
 }
 
+/// True if a phase may share memory: its blocks are of equal size, and no rank has a part of its result
+/// before (which a broadcast of all ranks' blocks would deliver again).
+bool can_share(const PartSlot& slot, Collective whole) {
+  if (has_one_vector(whole)) return true;
+  return !has_unequal_blocks(whole) && whole != Collective::barrier && slot.collective != Collective::bcast;
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(const Call& call)
@@ -235,7 +242,7 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
     if (shares_memory(parts[i])) {
-      if (!has_one_vector(call.collective) || parts[i].algorithm->is_composed())
+      if (parts[i].algorithm->is_composed() || !can_share(slot, call.collective))
         return "cannot have a shared-memory part here";
       if (hierarchy.lanes() > 1) return "needs leaders=1 with a shared-memory part";
       for (const TeamShape& shape : shapes(hierarchy, slot.among))

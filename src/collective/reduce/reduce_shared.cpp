@@ -11,18 +11,10 @@
 #include <numeric>
 #include <vector>
 
-#include "collective/shm/shm.hpp"
+#include "collective/shm/beside_root.hpp"
 
 namespace convene::collective {
 namespace {
-
-void put(std::uint32_t segment, const Call& call, Builder& builder) {
-  const Range place = place_beside_root(call.rank, segment, call);
-  builder.round(2 * segment);
-  if (segment >= turns) builder.recv(call.root, place);
-  builder.copy(Range(Buffer::input, segment), place);
-  builder.send(call.root, place);
-}
 
 /// `own`: location of the root's contribution.
 void take(std::uint32_t segment, std::uint32_t segments, const Range& own, const Call& call,
@@ -50,25 +42,23 @@ Buffer own_buffer(std::uint32_t segments, const Call& call, Builder& builder) {
 void generate_reduce_shared(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
   const Buffer own = call.is_root() ? own_buffer(segments, call, builder) : Buffer::input;
-  for (std::uint32_t segment = 0; segment < segments; ++segment)
-    call.is_root() ? take(segment, segments, Range(own, segment), call, builder)
-                   : put(segment, call, builder);
+  for_each_segment(
+      call, [&](std::uint32_t segment) { take(segment, segments, Range(own, segment), call, builder); },
+      [&](std::uint32_t segment) { put_beside_root(segment, call, builder); });
 }
 
 constexpr Parameter reduce_shared_parameters[] = {shared_segments(4, "number of segments of the vector")};
 
 }  // namespace
 
-extern constinit const Algorithm reduce_shared = {
+extern constinit const Algorithm reduce_shared = flat_at_root({
     .name = "shared",
     .summary = "All ranks write their vectors into shared memory; the root combines them in rank order.",
     .source = "Rico-Gallego 2015 (τ-Lop), section 4.7.3",
     .collectives = {Collective::reduce},
     .rounds = "2N, N segments",
     .parameters = reduce_shared_parameters,
-    .shared_places = places_beside_root,
-    .signals_can_carry = has_one_segment,
     .generate = generate_reduce_shared,
-};
+});
 
 }  // namespace convene::collective

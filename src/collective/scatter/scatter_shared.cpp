@@ -16,7 +16,7 @@
 //   block 3  . 3 . .     place 0 of rank 3    . 3 . *     (* is copied in this round)
 //
 //   P = 5: rank 4 does as rank 3.
-#include "collective/shm/shm.hpp"
+#include "collective/shm/beside_root.hpp"
 
 namespace convene::collective {
 namespace {
@@ -42,9 +42,9 @@ void take_beside_root(std::uint32_t segment, std::uint32_t segments, const Call&
 
 void generate_scatter_shared(const Call& call, Builder& builder) {
   const auto segments = static_cast<std::uint32_t>(call.parameters[0]);
-  for (std::uint32_t segment = 0; segment < segments; ++segment)
-    call.is_root() ? put_at_root(segment, segments, call, builder)
-                   : take_beside_root(segment, segments, call, builder);
+  for_each_segment(
+      call, [&](std::uint32_t segment) { put_at_root(segment, segments, call, builder); },
+      [&](std::uint32_t segment) { take_beside_root(segment, segments, call, builder); });
   if (call.is_root())
     builder.copy(Range(Buffer::input, call.rank * segments, segments), Range(Buffer::output, 0, segments));
 }
@@ -53,16 +53,14 @@ constexpr Parameter scatter_shared_parameters[] = {shared_segments(1, "number of
 
 }  // namespace
 
-extern constinit const Algorithm scatter_shared = {
+extern constinit const Algorithm scatter_shared = flat_at_root({
     .name = "shared",
     .summary = "The root writes the blocks into shared memory; every rank copies its own from there.",
     .source = "Graham and Shipman 2008",
     .collectives = {Collective::scatter},
     .rounds = "2N, N segments",
     .parameters = scatter_shared_parameters,
-    .shared_places = places_beside_root,
-    .signals_can_carry = has_one_segment,
     .generate = generate_scatter_shared,
-};
+});
 
 }  // namespace convene::collective

@@ -15,16 +15,6 @@ inline Range shared_place(Rank writer, std::uint32_t segment) {
   return Range(Buffer::shared, writer * turns + segment % turns);
 }
 
-/// The places of every rank but the root, two each.
-inline std::uint64_t places_beside_root(Rank procs, std::span<const Value>) {
-  return std::uint64_t{turns} * (procs - 1);
-}
-
-/// The place for a segment of a rank that is not the root.
-inline Range place_beside_root(Rank rank, std::uint32_t segment, const Call& call) {
-  return shared_place(rank < call.root ? rank : rank - 1, segment);
-}
-
 /// True if the place of a segment is reused later.
 inline bool comes_again(std::uint32_t segment, std::uint32_t segments) { return segment + turns < segments; }
 

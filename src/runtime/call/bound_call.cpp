@@ -20,6 +20,12 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
+/// Bytes of the largest block: equal on all ranks.
+std::uint64_t largest_block_bytes(const Arguments& arguments) {
+  return is_reduce_scatter(arguments.collective) ? arguments.send.largest_block()
+                                                 : arguments.block_bytes(arguments.total_bytes());
+}
+
 }  // namespace
 
 bool must_agree(const Arguments& arguments, const Prepared& prepared) {
@@ -30,12 +36,12 @@ bool must_agree(const Arguments& arguments, const Prepared& prepared) {
 std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
   const bool cuts_between = is_reduction(arguments.collective);
   const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
-  return collective::shared_place_bytes(arguments.block_bytes(arguments.total_bytes()),
-                                        std::max<std::size_t>(item, 1), prepared.segments);
+  return collective::shared_place_bytes(largest_block_bytes(arguments), std::max<std::size_t>(item, 1),
+                                        prepared.segments);
 }
 
 bool signals_carry(const Arguments& arguments, const Prepared& prepared) {
-  const std::uint64_t bytes = arguments.block_bytes(arguments.total_bytes());
+  const std::uint64_t bytes = largest_block_bytes(arguments);
   return prepared.signals_can_carry && bytes > 0 && bytes <= SharedMemory::carried_bytes;
 }
 

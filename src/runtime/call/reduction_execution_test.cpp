@@ -13,58 +13,13 @@
 #include "collective/core/spec.hpp"
 #include "execute/executor.hpp"
 #include "execute/threads_memory_for_test.hpp"
+#include "runtime/call/contents_for_test.hpp"
 #include "transport/fake_mpi_for_test.hpp"
 
 namespace convene::runtime {
 namespace {
 
 constexpr std::uint32_t elements = 3;  // of one place
-
-/// x → factor · x + offset, modulo 2^32. Composition is associative and does not commute.
-struct Element {
-  std::uint32_t factor, offset;
-  friend bool operator==(const Element&, const Element&) = default;
-};
-using Values = std::vector<Element>;
-
-Element composed(const Element& left, const Element& right) {
-  return {left.factor * right.factor, left.factor * right.offset + left.offset};
-}
-Element added(const Element& left, const Element& right) {
-  return {left.factor + right.factor, left.offset + right.offset};
-}
-
-int apply(void* commutes, const std::byte* left, std::byte* right, std::size_t bytes) {
-  const auto combine = *static_cast<const bool*>(commutes) ? added : composed;
-  const auto* a = reinterpret_cast<const Element*>(left);
-  auto* b = reinterpret_cast<Element*>(right);
-  for (std::size_t i = 0; i < bytes / sizeof(Element); ++i) b[i] = combine(a[i], b[i]);
-  return bytes % sizeof(Element) == 0 ? MPI_SUCCESS : MPI_ERR_COUNT;
-}
-
-/// Element i of place `place` of a rank's vector.
-Element value(Rank rank, Place place, std::uint32_t i) {
-  return {2 * (rank + 7 * place) + 3, rank * 31 + place + i};
-}
-
-/// By rank: the values of a buffer with given contents, that is contributions.
-Values values_of(const std::vector<Content>& contents, std::uint32_t segments, bool combined, bool commutes) {
-  Values values;
-  for (const Content content : contents)
-    for (std::uint32_t i = 0; i < elements; ++i) {
-      if (content == nothing) {
-        values.push_back({});
-        continue;
-      }
-      const auto last = static_cast<Rank>(content) / segments;
-      const Place place = static_cast<Place>(content) % segments;
-      Element sum = value(combined ? 0 : last, place, i);
-      for (Rank rank = 1; combined && rank <= last; ++rank)
-        sum = (commutes ? added : composed)(sum, value(rank, place, i));
-      values.push_back(sum);
-    }
-  return values;
-}
 
 /// One rank's part of a run.
 class Participant {
@@ -73,8 +28,8 @@ class Participant {
       : commutes_(call.commutative), mine_(contract[call.rank]), segments_(contract.reduction.segments) {
     Builder builder;
     schedule_ = build_schedule(algorithm, call, builder);
-    input_ = values_of(mine_.input, segments_, false, commutes_);
-    output_ = values_of(mine_.output, segments_, false, commutes_);
+    input_ = values_of(mine_.input, segments_, false, commutes_, elements);
+    output_ = values_of(mine_.output, segments_, false, commutes_, elements);
     constexpr std::size_t bytes = elements * sizeof(Element);
     binding_.schedule = &schedule_;
     binding_.point_to_point = PointToPoint(MPI_COMM_NULL);
@@ -100,7 +55,7 @@ class Participant {
   }
 
   bool has_what_it_wants() const {
-    const Values wanted = values_of(mine_.wanted, segments_, true, commutes_);
+    const Values wanted = values_of(mine_.wanted, segments_, true, commutes_, elements);
     for (std::size_t i = 0; i < wanted.size(); ++i)
       if (mine_.wanted[i / elements] != nothing && output_[i] != wanted[i]) return false;
     return true;
