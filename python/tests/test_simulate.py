@@ -12,6 +12,10 @@ from convene.model import platform_files
 from convene.simulate import cases, platforms
 from convene.simulate.cases import Case
 
+
+from convene.simulate.journal import Journal
+from convene.studies.sparbit import simulated as sparbit_simulated
+
 Convene = Any
 
 
@@ -305,3 +309,47 @@ def test_a_platform_is_read_once(convene: Convene, platform: Path, monkeypatch: 
     )
     assert done.status == 0, done.err
     assert read == [str(platform)]
+
+
+def means_of(convene: Convene, *options: object) -> list[float]:
+    words = ("allgather", "--platform", "yahoo", "-p", 144, "--sizes", 64, "--algorithms", "ring,sparbit")
+    done = convene("simulate", "sweep", *words, "--repetitions", 2, "--json", *options)
+    assert done.status == 0, done.err
+    return [mean for each in done.json["sizes"][0]["contenders"] for mean in each["mean"]]
+
+
+def test_time_slices_and_incast_are_off_unless_they_are_asked_for(convene: Convene) -> None:
+    usual = means_of(convene)
+    assert set(means_of(convene, "--time-slice", 0, "--incast", 0)) == set(usual)  # to the last bit
+    sliced = means_of(convene, "--time-slice", "3ms")
+    assert len(sliced) == 4  # two draws of each algorithm
+    assert sliced == means_of(convene, "--time-slice", "3ms")
+    assert sliced != means_of(convene, "--time-slice", "3ms", "--seed", 2)
+    assert min(sliced) > max(usual)
+    refused = convene("simulate", "sweep", "bcast", "--platform", "yahoo", "-p", 8, "--time-slice", "soon")
+    assert "invalid time 'soon' for --time-slice" in refused.complaint
+
+
+def test_a_gather_on_ethernet_waits_for_timeouts(convene: Convene) -> None:
+    words = ("gather", "--platform", "tryton", "-p", 32, "--mapping", "cyclic", "--sizes", "64KiB")
+    with_timeouts, without = (
+        convene("simulate", "sweep", *words, "--algorithms", "linear", *options, "--json").json["sizes"][0]
+        for options in (("--incast", "64KiB"), ())
+    )
+    assert without["contenders"][0]["seconds"][0] < 0.1
+    assert with_timeouts["contenders"][0]["seconds"][0] > 0.2
+
+
+def test_a_study_with_time_slices(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparbit_simulated, "PROCS", {"yahoo": [256], "cervino": [8]})
+    monkeypatch.setattr(sparbit_simulated, "SIZES", (4096,))
+    usual, sliced = (
+        convene("simulate", "study", "sparbit", "--json", *options).json["summary"]
+        for options in ((), ("--time-slice", "3ms"))
+    )
+    assert [row["best"] for row in usual if row["name"] == "cervino"] == [
+        row["best"] for row in sliced if row["name"] == "cervino"
+    ]
+    assert usual[0]["name"] == "yahoo"
+    assert usual[0]["best"] == 0
+    assert sliced[0]["best"] == 100

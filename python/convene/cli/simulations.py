@@ -2,7 +2,7 @@
 """Simulations on the command line: shared options, files, and runs with a progress bar."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,6 +82,46 @@ class Details:
         if self.contention not in CONTENTIONS:
             raise RequestError(f"--contention must be sharing or maxmin, not '{self.contention}'")
         return self.contention == "maxmin"
+
+
+@dataclass(frozen=True)
+class Physics:
+    """Physics: what delays messages besides links and processors; off unless the platform has it."""
+
+    time_slice: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Ranks that share a core run in turn for this time each, as if they polled; 0: they work "
+            "alternately. Default: as in the platform.",
+        ),
+    ] = None
+    incast: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Messages of several nodes to one node overflow a buffer of this size in the switch, and "
+            "wait for TCP's timeout; 0: never. Default: as in the platform.",
+        ),
+    ] = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Of the platform, as given on the command line."""
+        found: dict[str, Any] = {}
+        if self.time_slice is not None:
+            found["time_slice"] = parsing.parse_seconds(self.time_slice, "--time-slice")
+        if self.incast is not None:
+            found["incast"] = {"buffer": _core.size(self.incast)}
+        return found
+
+    def on(self, platform: platforms.Platform) -> platforms.Platform:
+        return platform.with_fields(self.fields) if self.fields else platform
+
+    def in_all(self, cases: list[Case]) -> list[Case]:
+        """The cases on platforms with these fields."""
+        changed = {each.platform: self.on(each.platform) for each in cases}
+        return [replace(each, platform=changed[each.platform]) for each in cases]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from convene import _core
 from convene._core import RequestError
 from convene.base import parsing
-from convene.simulate.cases import QUIET, Noise
+from convene.simulate.cases import Noise
 from convene.simulate.platforms import Platform
 
 Pattern = tuple[float, ...]  # of arrivals: seconds, by rank
@@ -17,7 +17,7 @@ def parse_noise(text: str, seed: int) -> Noise:
     kind, *values = text.split(":")
     try:
         if text == "none":
-            return QUIET
+            return Noise(seed=seed)  # which also decides other random times
         if kind == "exponential" and len(values) == 1:
             return Noise(kind, parsing.parse_seconds(values[0], "the mean of --noise"), 0.0, seed)
         if kind == "pareto" and len(values) == 2:

@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from convene import _core
 from convene._core import RequestError
@@ -45,6 +46,11 @@ class Platform:
     @property
     def cores(self) -> int:
         return self.machine["cores"]
+
+    def with_fields(self, fields: dict[str, Any]) -> "Platform":
+        """The same with other values of these fields."""
+        named = ", ".join(f"{name} {value}" for name, value in fields.items())
+        return Platform(json.dumps({**json.loads(self.text), **fields}), f"{self.file} with {named}")
 
     def with_nodes(self, nodes: int) -> "Platform":
         """The same with another number of nodes on one switch."""

@@ -48,7 +48,8 @@ inline void SimulationRun<ContentionModel>::send_cts(std::uint32_t id) {
   message.late = now_ > message.moment;
   if (message.late) history_.decided_by_other_end(workload_.first(message.from) + message.send);
   message.state = SimMessage::sending;
-  const double at = on_grid(std::max(now_, message.moment) + message.latency);
+  const double answered = running_from(message.to, std::max(now_, message.moment));
+  const double at = running_from(message.from, on_grid(answered + message.latency));
   if (at > now_)
     events_.push(at, cts_received | id);
   else
@@ -71,6 +72,8 @@ inline void SimulationRun<ContentionModel>::enter_port(std::uint32_t id) {
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::inject(std::uint32_t id) {
   SimMessage& message = messages_[id];
+  if (incast_.is_on() && incast_.loses(message.from, message.to, message.bytes))
+    return events_.push(now_ + incast_.timeout(), port_granted | id);
   network_.find(message.from, message.to, path_);
   message.latency = path_.latency;
   ++result_.messages;
@@ -122,6 +125,7 @@ inline void SimulationRun<ContentionModel>::part_done(std::uint32_t id) {
 template <class ContentionModel>
 inline void SimulationRun<ContentionModel>::on_transferred(std::uint32_t id) {
   const SimMessage message = messages_[id];
+  if (incast_.is_on()) incast_.left(message.from, message.to, message.bytes);
   set_delivery(id, on_grid(now_ + message.latency));
   if (ports_.are_limited())
     if (const std::uint32_t next = ports_.leave(messages_, message.from); next != none) enter_port(next);

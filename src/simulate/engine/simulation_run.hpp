@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -25,6 +26,7 @@
 #include "base/error.hpp"
 #include "base/huge_pages.hpp"
 #include "simulate/engine/in_order_ranks.hpp"
+#include "simulate/engine/incast.hpp"
 #include "simulate/engine/look_ahead.hpp"
 #include "simulate/engine/processors.hpp"
 #include "simulate/engine/sender_ports.hpp"
@@ -32,6 +34,7 @@
 #include "simulate/engine/simulation_result.hpp"
 #include "simulate/engine/simulator_state.hpp"
 #include "simulate/engine/step_history.hpp"
+#include "simulate/engine/time_slices.hpp"
 #include "simulate/platform/network.hpp"
 
 namespace convene::simulate::engine {
@@ -48,12 +51,15 @@ class SimulationRun {
         network_(platform, seating),
         contention_(network_, events_, channels_done),
         history_(options.critical_path ? workload.steps() : 0),
-        processors_(seating.cpu, messages_, events_),
+        slices_(platform.time_slice, seating.cpu, options.noise),
+        own_processors_(slices_.are_on() ? one_for_each(workload.procs()) : std::vector<std::uint32_t>()),
+        processors_(slices_.are_on() ? own_processors_ : seating.cpu, messages_, events_),
         noise_(options.noise, workload.procs()),
         stop_(options.stop),
         ports_(platform, workload.procs()),
-        may_foresee_(!ports_.are_limited()),
-        may_reserve_(options.noise.kind == NoiseKind::none && options.begins.empty()) {
+        incast_(platform.incast, seating.mapping, options.noise),
+        may_foresee_(!ports_.are_limited() && !incast_.is_on()),
+        may_reserve_(options.noise.kind == NoiseKind::none && options.begins.empty() && !slices_.are_on()) {
     const Rank procs = workload.procs();
     ranks_.resize(procs);
     for (Rank rank = 0; rank < procs; ++rank) ranks_[rank].exit = arrivals[rank];
@@ -138,6 +144,15 @@ class SimulationRun {
   void on_worked(Rank rank, StepId step, const SimStep& sim_step);
   void on_work_done(std::uint32_t processor);
   double occupy(Rank rank, double seconds, bool counts = true);
+  double running_from(Rank rank, double time) const {
+    return slices_.are_on() ? on_grid(slices_.end(rank, time, 0)) : time;
+  }
+  /// In time slices, a processor for each rank stands for its share of a core.
+  static std::vector<std::uint32_t> one_for_each(Rank procs) {
+    std::vector<std::uint32_t> processors(procs);
+    std::iota(processors.begin(), processors.end(), 0);
+    return processors;
+  }
 
   // Messages (simulation_messages.hpp): at the sender, in the network, at the receiver.
   void send(Rank rank, StepId step, const SimStep& sim_step);
@@ -191,10 +206,13 @@ class SimulationRun {
   StepHistory history_;
   Pool<SimMessage> messages_{~kind_bits};
   Pool<Job> jobs_{~kind_bits};
+  const TimeSlices slices_;
+  const std::vector<std::uint32_t> own_processors_;  // empty without time slices
   Processors processors_;
   NoiseSource noise_;
   const std::stop_token stop_;
   SenderPorts ports_;
+  Incast incast_;
   const bool may_foresee_;  // a message that has passed its channels has no effect but its delivery
   const bool may_reserve_;  // the duration of a processor's job does not depend on the jobs before it
   double now_ = 0;

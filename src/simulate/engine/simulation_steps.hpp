@@ -185,8 +185,12 @@ template <class ContentionModel>
 inline double SimulationRun<ContentionModel>::occupy(Rank rank, double seconds, bool counts) {
   seconds += noise_.draw(rank);
   double& free = processors_[processors_.of(rank)].free;
-  if (seconds == 0 && free <= now_) return now_;
-  free = on_grid(std::max(free, now_) + seconds);
+  if (slices_.are_on()) {
+    free = on_grid(slices_.end(rank, std::max(free, now_), seconds));
+  } else {
+    if (seconds == 0 && free <= now_) return now_;
+    free = on_grid(std::max(free, now_) + seconds);
+  }
   if (counts && !waits_for_input(rank)) ranks_[rank].computing += seconds;
   return free;
 }

@@ -56,4 +56,11 @@ double NoiseSource::next(std::uint64_t& state) const {
   return 0;
 }
 
+RandomPhases::RandomPhases(const Noise& noise) : state_(noise.seed) {
+  constexpr std::uint64_t apart_from_noise = 0x5bf03635u;
+  state_ = step(state_) + noise.stream + apart_from_noise;
+}
+
+double RandomPhases::next() { return static_cast<double>(step(state_) >> 11) * 0x1p-53; }
+
 }  // namespace convene::simulate

@@ -44,4 +44,14 @@ class NoiseSource {
   std::vector<std::uint64_t> state_;  // by rank; empty without noise
 };
 
+/// Numbers from [0, 1) that depend on the seed and the stream of a noise, whatever its kind.
+class RandomPhases {
+ public:
+  explicit RandomPhases(const Noise& noise);
+  double next();
+
+ private:
+  std::uint64_t state_;
+};
+
 }  // namespace convene::simulate

@@ -56,6 +56,13 @@ struct ProcessorCost {
   double combine = 0;         ///< seconds per byte: the operator of a reduction
 };
 
+/// TCP over Ethernet when several nodes send to one at a time (engine/incast.hpp).
+struct IncastSpec {
+  double buffer = 0;      ///< bytes of a switch for a port; 0: nothing is lost
+  double window = 65536;  ///< bytes that a message has in the network at a time
+  double timeout = 0.2;   ///< seconds until lost data is sent again
+};
+
 struct SimulatedPlatform {
   std::string name;
   Machine machine = Machine::parse("node:1 core:1");
@@ -68,6 +75,10 @@ struct SimulatedPlatform {
   /// Rendezvous messages send a request and wait for its answer; otherwise the sender knows when the receive
   /// is posted.
   bool rendezvous_handshake = true;
+  IncastSpec incast;
+  /// Seconds for which each of several ranks of a core runs in turn; 0: they work alternately, without
+  /// waiting for their turn.
+  double time_slice = 0;
   std::uint32_t ports = 0;  ///< messages that a rank may be sending at a time; 0: no limit
 
   /// Throws Error if the parts are inconsistent; the text does not name the file.

@@ -236,6 +236,15 @@ ProcessorCost read_processor(const Fields& fields) {
           .combine = fields.number("combine", copy)};
 }
 
+IncastSpec read_incast(const Fields& fields) {
+  constexpr std::string_view known[] = {"buffer", "window", "timeout", "note"};
+  fields.allow(known);
+  const IncastSpec usual;
+  return {.buffer = fields.bytes("buffer", usual.buffer),
+          .window = fields.bytes("window", usual.window),
+          .timeout = fields.number("timeout", usual.timeout)};
+}
+
 void require_version(const Fields& fields, const std::string& file) {
   const JsonValue* version = fields.json().find(version_field);
   if (version && version->is_number() && version->number == 1) return;
@@ -249,10 +258,10 @@ SimulatedPlatform parse_simulated_platform(std::string_view text, const std::str
   const JsonValue root = parse_json(text, file);
   const Fields fields(root, "", file);
   require_version(fields, file);
-  constexpr std::string_view known[] = {version_field, "name",    "description", "source",
-                                        "assumed",     "machine", "within",      "network",
-                                        "processor",   "gap",     "eager",       "rendezvous_handshake",
-                                        "asks",        "ports",   "note"};
+  constexpr std::string_view known[] = {
+      version_field, "name",    "description", "source", "assumed", "machine",
+      "within",      "network", "processor",   "gap",    "eager",   "rendezvous_handshake",
+      "asks",        "ports",   "time_slice",  "incast", "note"};
   fields.allow(known);
   SimulatedPlatform platform;
   platform.name = fields.has("name") ? fields.text("name") : file;
@@ -264,6 +273,8 @@ SimulatedPlatform parse_simulated_platform(std::string_view text, const std::str
   platform.eager = fields.bytes("eager", platform.eager);
   for (const char* handshake : {"asks", "rendezvous_handshake"})  // "asks" is the name before version 0.2
     if (fields.has(handshake)) platform.rendezvous_handshake = fields.flag(handshake);
+  if (fields.has("incast")) platform.incast = read_incast(fields.object("incast"));
+  platform.time_slice = fields.number("time_slice", platform.time_slice);
   if (fields.has("ports")) platform.ports = fields.count("ports", 0);
   for (const char* name : {"description", "source", "note"}) fields.remark(name);
   fields.remarks("assumed");

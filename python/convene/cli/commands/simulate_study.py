@@ -42,6 +42,7 @@ def study(
         ),
     ],
     written: Files,
+    physics: simulations.Physics,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the study.")
     ] = None,
@@ -57,7 +58,11 @@ def study(
     chosen = study_names.find(registry.SIMULATED, name)
     simulations.check_order(order)
     check_procs(chosen, procs)
-    simulate = in_order(chosen, journal) if order == "compiled" else at_once(journal)
+    run = in_order(chosen, journal) if order == "compiled" else at_once(journal)
+
+    def simulate(cases: list[Case]) -> list[Any]:
+        return run(physics.in_all(cases) if physics.fields else cases)
+
     result = chosen.run_on(simulate, procs) if procs and chosen.run_on else chosen.run(simulate)
     written.write(result, journal)
     if figure:

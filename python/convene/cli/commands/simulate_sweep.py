@@ -17,7 +17,7 @@ from convene.catalogue.selection import INTERCEPTED, NATIVE
 from convene.cli import completion, options, renamed, simulations, sweep_output
 from convene.cli.groups import grouped
 from convene.cli.options import Collective, complete, refuse
-from convene.cli.simulations import Details, Files
+from convene.cli.simulations import Details, Files, Physics
 from convene.simulate import cases, inputs, platforms, smpi, sweeps
 from convene.simulate.cases import Case
 from convene.simulate.inputs import Pattern
@@ -132,6 +132,7 @@ def sweep(
     place: Place,
     calls: Calls,
     details: Details,
+    physics: Physics,
     engine: Engine,
     written: Files,
     json: options.Json = False,
@@ -143,7 +144,7 @@ def sweep(
     refuse_idle(context, name, engine)
     if engine.critical_path and not (written.output or json):
         raise RequestError("--critical-path needs JSON output; add --json or -o FILE.json")
-    machine = platforms.load_platform(place.platform)
+    machine = physics.on(platforms.load_platform(place.platform))
     if engine.engine == "smpi" and details.noise != "none":
         raise RequestError("--engine smpi supports no --noise; leave it out, or use --engine builtin")
     if engine.engine == "smpi" and engine.critical_path:
@@ -154,7 +155,7 @@ def sweep(
     options_of: list[Json] = []
     counts: list[int] = []
     for procs in numbers:
-        patterns = make_patterns(procs, calls, details)
+        patterns = make_patterns(procs, calls, details, physics)
         given = [each for each in schedules if each.call["procs"] == procs]
         cases = make_cases(name, procs, place, machine, calls, details, engine, patterns, sizes, given)
         cases, left_out = leave_impossible_out(cases) if calls.algorithms == "all" else (cases, {})
@@ -194,6 +195,7 @@ def refuse_idle(context: typer.Context, collective: str, engine: Engine) -> None
         refuse(context, ["sizes"], f"{collective}, which carries no data")
     simulations.check_order(engine.order)
     if engine.engine == "smpi":
+        refuse(context, ["time_slice", "incast"], "--engine smpi")
         refuse(context, ["contention"], "--engine smpi, which is always exact")
         refuse(context, ["order"], "--engine smpi, which runs the executor")
 
@@ -211,10 +213,11 @@ def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: En
     return found
 
 
-def make_patterns(procs: int, calls: Calls, details: Details) -> tuple[Pattern, ...]:
-    """The arrival patterns; a single one is repeated with noise."""
+def make_patterns(procs: int, calls: Calls, details: Details, physics: Physics) -> tuple[Pattern, ...]:
+    """The arrival patterns; a single one is repeated if other times are random."""
     found = inputs.make_arrivals(calls.arrivals, procs, calls.repetitions, details.seed)
-    return found * calls.repetitions if len(found) == 1 and details.noise != "none" else found
+    is_random = details.noise != "none" or bool(physics.fields)
+    return found * calls.repetitions if len(found) == 1 and is_random else found
 
 
 def make_cases(
