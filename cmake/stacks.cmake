@@ -233,6 +233,10 @@ function(convene_add_tools stack)
     set_target_properties(convene-${name}-${stack} PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CONVENE_TOOLS_LIBDIR}")
     list(APPEND targets convene-${name}-${stack})
   endforeach()
+  # The kernel that `convene bench study summa` runs: an MPI program that knows nothing of Convene.
+  add_executable(convene-summa-${stack} ${PROJECT_SOURCE_DIR}/examples/summa/summa.c)
+  convene_link_mpi(convene-summa-${stack} ${stack})
+  list(APPEND targets convene-summa-${stack})
   set(CONVENE_TOOLS_${stack} ${targets} PARENT_SCOPE)
 endfunction()
 

@@ -7,6 +7,7 @@
 #include "binding.hpp"
 #include "experiment/cost_request.hpp"
 #include "experiment/kernel_cost.hpp"
+#include "experiment/summa_simulation.hpp"
 #include "model/prediction/model_catalogue.hpp"
 #include "model/prediction/platform_file.hpp"
 #include "model/prediction/prediction.hpp"
@@ -100,6 +101,20 @@ nb::dict summa(const SummaRequest& request, std::uint32_t block_bytes, const Mod
   dict["columns"] = found.columns;
   dict["total"] = found.total;
   if (found.seconds) dict["seconds"] = *found.seconds;
+  if (found.by_iteration) dict["by_iteration"] = *found.by_iteration;
+  return dict;
+}
+
+nb::dict simulate_summa(const SummaRequest& request, std::uint32_t block_bytes,
+                        const SimulatedPlatform& platform, bool exact) {
+  const SummaRun run = [&] {
+    const nb::gil_scoped_release released;
+    return experiment::simulate_summa(request, block_bytes, platform, exact);
+  }();
+  nb::dict dict;
+  dict["seconds"] = run.seconds;
+  dict["messages"] = run.messages;
+  dict["bytes"] = run.bytes;
   return dict;
 }
 
@@ -123,6 +138,10 @@ void add_kernels(nb::module_& module) {
       .make_constructor();
   module.def("summa", &summa, nb::arg("request"), nb::arg("block_bytes"), nb::arg("platform").none(),
              nb::arg("latex"), "The cost of SUMMA's communication, in blocks; and seconds on a platform.");
+  module.def(
+      "simulate_summa", &simulate_summa, nb::arg("request"), nb::arg("block_bytes"), nb::arg("platform"),
+      nb::arg("exact"),
+      "Simulates SUMMA's communication: seconds from the common start to the end of the last process.");
   module.def("shared_memory", &shared_memory, nb::arg("request"), nb::arg("platform").none(),
              nb::arg("latex"), "The cost of shared_bcast, shared_reduce or in_situ_reduce within a node.");
   module.def("compare_summa", &compare_summa, nb::arg("first"), nb::arg("second"),

@@ -16,6 +16,7 @@ from convene.base.core_types import (
     Simulated,
     SimulatedMachine,
     SummaCost,
+    SummaRun,
     Verdict,
 )
 
@@ -161,6 +162,9 @@ class SharedMemoryRequest:
 def summa(
     request: SummaRequest, block_bytes: int, platform: ModelPlatform | None, latex: bool
 ) -> SummaCost: ...
+def simulate_summa(
+    request: SummaRequest, block_bytes: int, platform: SimulatedPlatform, exact: bool
+) -> SummaRun: ...
 def shared_memory(
     request: SharedMemoryRequest, platform: ModelPlatform | None, latex: bool
 ) -> SharedMemoryCost: ...

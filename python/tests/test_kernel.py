@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from convene import _core
+from convene._core import RequestError
+from convene.model import machine_models, measured_machines, platform_files
+from convene.model.platform_files import PlatformFile
+from convene.simulate import platforms
 
 Convene = Any
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "summa"
@@ -119,3 +124,34 @@ def test_collectives_through_shared_memory(convene: Convene) -> None:
     ]
     # Once the pipeline is full, every further segment costs the same.
     assert times[2] - times[1] == pytest.approx(times[1] - times[0])
+
+
+def test_a_simulation_and_the_sum_over_iterations_agree() -> None:
+    """Without contention between stages: one process in each node, two columns."""
+    kernel = _core.SummaRequest([(3, [(0, 8)]), (5, [(1, 8)])], [0, 1])
+    platform = platforms.load_platform("fermi")
+    model = _core.ModelPlatform(machine_models.model_platform(platform.text), platform.file)
+    found = _core.summa(kernel, 32768, model, False)
+    simulated = _core.simulate_summa(kernel, 32768, platform.parsed, False)
+    # Messages of 8 blocks, by rendezvous: two more latencies in each of 8 iterations.
+    assert simulated["messages"] == 8
+    assert simulated["bytes"] == 8 * 8 * 32768
+    assert found["by_iteration"] == pytest.approx(simulated["seconds"], rel=0.05)
+    assert found["by_iteration"] > found["seconds"]  # which has the overhead of one message only
+
+
+def test_a_measured_platform_can_be_simulated() -> None:
+    metropolis = platform_files.load("metropolis")
+    changed = json.loads(metropolis.text)
+    for channel in changed["model"]["channels"]:
+        channel["hockney"] = {"alpha": 2.0, "beta": 0.001}
+    machine = measured_machines.simulated_platform(PlatformFile(json.dumps(changed), "here"))
+    text = json.loads(machine.text)
+    assert text["within"]["node"]["bandwidth"] == pytest.approx(1e9)
+    assert text["within"]["node"]["shared"] == "no"  # L(m, 8) is 2.75 times L(m, 1)
+    assert text["processor"]["send"] == pytest.approx(0.1095e-6)
+    assert machine.machine["cores"] == 32
+    for channel in changed["model"]["channels"]:
+        del channel["loggp"]
+    with pytest.raises(RequestError, match="has no loggp of memory"):
+        measured_machines.simulated_platform(PlatformFile(json.dumps(changed), "here"))

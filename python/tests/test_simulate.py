@@ -11,9 +11,6 @@ from convene import _core
 from convene.model import platform_files
 from convene.simulate import cases, platforms
 from convene.simulate.cases import Case
-
-
-from convene.simulate.journal import Journal
 from convene.studies.sparbit import simulated as sparbit_simulated
 
 Convene = Any
@@ -345,7 +342,7 @@ def test_a_study_with_time_slices(convene: Convene, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sparbit_simulated, "SIZES", (4096,))
     usual, sliced = (
         convene("simulate", "study", "sparbit", "--json", *options).json["summary"]
-        for options in ((), ("--time-slice", "3ms"))
+        for options in ((), ("--time-slice", "yahoo=3ms"))
     )
     assert [row["best"] for row in usual if row["name"] == "cervino"] == [
         row["best"] for row in sliced if row["name"] == "cervino"

@@ -27,13 +27,17 @@ SummaTexts summa_texts(const SummaRequest& request, std::uint32_t block_bytes, c
                        bool latex) {
   const SummaCost cost = summa(request.columns, request.nodes);
   SummaTexts result{to_text(cost.rows, {.latex = latex}), to_text(cost.columns, {.latex = latex}),
-                    to_text(cost.total, {.latex = latex}), std::nullopt};
+                    to_text(cost.total, {.latex = latex}), std::nullopt, std::nullopt};
   if (!platform) return result;
   const ModelPlatform two = with_two_channels(*platform);
-  const Expression total = summa(request.columns, request.nodes, block_bytes).total;
-  // A message of many blocks uses the transport of large messages.
-  result.seconds = evaluate(total, two, static_cast<double>(block_bytes),
-                            transport_of(two, std::numeric_limits<double>::infinity()), segment_of(two));
+  const SummaCost sized = summa(request.columns, request.nodes, block_bytes);
+  const auto seconds = [&](const Expression& expression) {
+    // A message of many blocks uses the transport of large messages.
+    return evaluate(expression, two, static_cast<double>(block_bytes),
+                    transport_of(two, std::numeric_limits<double>::infinity()), segment_of(two));
+  };
+  result.seconds = seconds(sized.total);
+  result.by_iteration = seconds(sized.by_iteration);
   return result;
 }
 

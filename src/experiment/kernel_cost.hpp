@@ -22,7 +22,9 @@ struct SummaRequest {
 
 struct SummaTexts {
   std::string rows, columns, total;  ///< sizes in blocks
-  std::optional<double> seconds;     ///< if a platform is given
+  std::optional<double> seconds;     ///< if a platform is given: of `total`
+  /// If a platform is given: before A1 adds up the messages of all iterations.
+  std::optional<double> by_iteration;
 };
 /// `platform` may be null. Throws Error.
 SummaTexts summa_texts(const SummaRequest& request, std::uint32_t block_bytes, const ModelPlatform* platform,

@@ -161,6 +161,15 @@ class SummaCost(TypedDict):
     columns: str
     total: str
     seconds: NotRequired[float]  # with a platform
+    by_iteration: NotRequired[float]  # the same, before A1 adds up the messages of all iterations
+
+
+class SummaRun(TypedDict):
+    """SUMMA's communication, simulated."""
+
+    seconds: float
+    messages: int
+    bytes: float
 
 
 class SimulationFields(TypedDict, total=False):

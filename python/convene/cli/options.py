@@ -27,6 +27,12 @@ def refuse(context: typer.Context, names: Iterable[str], what: str) -> None:
             raise RequestError(f"{written} cannot be combined with {what}; leave it out")
 
 
+def given(context: typer.Context, name: str) -> Any:
+    """The value of this parameter on the command line; None if it has its default."""
+    source = context.get_parameter_source(name)
+    return context.params[name] if source and source.name == "COMMANDLINE" else None
+
+
 Collective = Annotated[
     str,
     typer.Argument(

@@ -91,37 +91,43 @@ class Physics:
     time_slice: Annotated[
         str | None,
         typer.Option(
-            metavar="TIME",
-            help="Ranks that share a core run in turn for this time each, as if they polled; 0: they work "
-            "alternately. Default: as in the platform.",
+            metavar="TIME|\nPLATFORM=TIME",
+            help="Ranks that share a core (of this platform only) run in turn for this time each, as if they "
+            "polled; 0: they work alternately. Default: as in the platform.",
         ),
     ] = None
     incast: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE",
+            metavar="SIZE|\nPLATFORM=SIZE",
             help="Messages of several nodes to one node overflow a buffer of this size in the switch, and "
             "wait for TCP's timeout; 0: never. Default: as in the platform.",
         ),
     ] = None
 
     @property
-    def fields(self) -> dict[str, Any]:
-        """Of the platform, as given on the command line."""
-        found: dict[str, Any] = {}
-        if self.time_slice is not None:
-            found["time_slice"] = parsing.parse_seconds(self.time_slice, "--time-slice")
-        if self.incast is not None:
-            found["incast"] = {"buffer": _core.size(self.incast)}
-        return found
+    def is_given(self) -> bool:
+        return self.time_slice is not None or self.incast is not None
 
     def on(self, platform: platforms.Platform) -> platforms.Platform:
-        return platform.with_fields(self.fields) if self.fields else platform
+        """The platform with the fields that are given for it."""
+        fields: dict[str, Any] = {}
+        if text := value_for(self.time_slice, platform):
+            fields["time_slice"] = parsing.parse_seconds(text, "--time-slice")
+        if text := value_for(self.incast, platform):
+            fields["incast"] = {"buffer": _core.size(text)}
+        return platform.with_fields(fields) if fields else platform
 
     def in_all(self, cases: list[Case]) -> list[Case]:
-        """The cases on platforms with these fields."""
+        """The cases on such platforms."""
         changed = {each.platform: self.on(each.platform) for each in cases}
         return [replace(each, platform=changed[each.platform]) for each in cases]
+
+
+def value_for(given: str | None, platform: platforms.Platform) -> str:
+    """Of VALUE or PLATFORM=VALUE; empty if it is for another platform."""
+    name, equals, value = (given or "").rpartition("=")
+    return value if not equals or name == platform.name else ""
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,18 @@ Described = dict[str, Any]  # a part of a platform file, which has been checked
 
 
 def simulated_platform(file: PlatformFile) -> Platform:
-    """Latency and overheads are LogGP's, the bandwidth is Hockney's. Messages share a link if τ-Lop's L(m, 2)
-    grows at least 1.5 times as fast as L(m, 1). Raises RequestError if the file lacks a model."""
+    """Latency and overheads are LogGP's; the bandwidth is Hockney's, or else LogGP's. Messages share a
+    link if τ-Lop's L(m, 2) grows at least 1.5 times as fast as L(m, 1). Raises RequestError without LogGP."""
     found = json.loads(file.text)
     model = found["model"]
     unit = UNITS[model.get("time_unit", "s")]
     channels = model["channels"]
     for channel in channels:
-        for name in ("hockney", "loggp"):
-            if name not in channel:
-                raise RequestError(
-                    f"{file.origin} has no {name} of {channel['name']}, which a simulation needs; use a file "
-                    "of convene measure"
-                )
+        if "loggp" not in channel:
+            raise RequestError(
+                f"{file.origin} has no loggp of {channel['name']}, which a simulation needs; use a file of "
+                "convene measure"
+            )
     memory, network = channels[0], channels[-1]
     link, between = link_of(memory, unit), link_of(network, unit)
     loggp = memory["loggp"]
@@ -51,7 +50,7 @@ def simulated_platform(file: PlatformFile) -> Platform:
 
 
 def link_of(channel: Described, unit: float) -> Described:
-    per_byte = channel["hockney"]["beta"]
+    per_byte = channel["hockney"]["beta"] if "hockney" in channel else channel["loggp"]["G"]
     return {"latency": unit * channel["loggp"]["L"], "bandwidth": 1 / (unit * per_byte)}
 
 

@@ -17,7 +17,7 @@ from convene.mpi import settings
 from convene.mpi.settings import Setting
 
 # Prefixes of messages of the program and of the library in it.
-VOICES = ("convene-bench: ", "convene-measure: ", "convene: ")
+VOICES = ("convene-bench: ", "convene-measure: ", "convene-summa: ", "convene: ")
 PROGRESS, RESULT = "progress ", "result "  # lines of rank 0
 
 

@@ -13,6 +13,8 @@ from convene.studies.scatter_gather import measured as scatter_gather_measured
 from convene.studies.scatter_gather import simulated as scatter_gather_simulated
 from convene.studies.sparbit import measured as sparbit_measured
 from convene.studies.sparbit import simulated as sparbit_simulated
+from convene.studies.summa import measured as summa_measured
+from convene.studies.summa import simulated as summa_simulated
 from convene.studies.taulop import simulated as taulop_simulated
 
 
@@ -35,6 +37,7 @@ SIMULATED: dict[str, simulated.Study[Any]] = {
         clairvoyant_simulated.STUDY,
         scatter_gather_simulated.STUDY,
         taulop_simulated.STUDY,
+        summa_simulated.STUDY,
         forecast_simulated.STUDY,
     )
 }
@@ -49,5 +52,8 @@ MEASURED: dict[str, measured.Study[Any]] = {
         scatter_gather_measured.STUDY,
     )
 }
+
+# Programs whose messages are no collective; `convene bench study` measures them, too.
+KERNELS: dict[str, Named] = {summa_measured.STUDY.name: summa_measured.STUDY}
 
 RENAMED = {"pap": "mini-benchmark"}  # old names, which work for one more release

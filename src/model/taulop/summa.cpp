@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -68,6 +69,7 @@ class Sum {
     for (const StagePhase& phase : phases) {
       std::int64_t& sum = blocks_[{channel, phase.number}];
       sum = sum_of(sum, product_of(phase.blocks, times));
+      phases_[{channel, phase.number, phase.blocks}] += times;
     }
   }
 
@@ -76,6 +78,17 @@ class Sum {
     for (const auto& [key, blocks] : blocks_)
       if (blocks > 0)
         terms.push_back(Expression::concurrent(key.second, T(key.first, {product_of(blocks, block), ""})));
+    return Expression::sum(std::move(terms));
+  }
+
+  /// Before A1 adds up the iterations.
+  Expression by_iteration(std::uint32_t block) const {
+    std::vector<Expression> terms;
+    for (const auto& [key, times] : phases_) {
+      const auto [channel, number, blocks] = key;
+      terms.push_back(Expression::times(
+          times, Expression::concurrent(number, T(channel, {product_of(blocks, block), ""}))));
+    }
     return Expression::sum(std::move(terms));
   }
 
@@ -88,6 +101,8 @@ class Sum {
     }
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t, Order> blocks_;
+  /// Iterations by channel, number of transmissions at a time, and their blocks.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::int64_t> phases_;
 };
 
 std::uint64_t height_of(const PartitionColumn& column) {
@@ -222,7 +237,8 @@ SummaCost summa(const std::vector<PartitionColumn>& partition, const std::vector
   Sum rows, columns, total;
   for (Sum* sum : {&rows, &total}) kernel.add_rows(*sum);
   for (Sum* sum : {&columns, &total}) kernel.add_columns(*sum);
-  return {rows.expression(block), columns.expression(block), total.expression(block)};
+  return {rows.expression(block), columns.expression(block), total.expression(block),
+          total.by_iteration(block)};
 }
 
 }  // namespace convene::model

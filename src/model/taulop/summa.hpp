@@ -34,6 +34,9 @@ struct PartitionColumn {
 /// over all N iterations. Sizes are in bytes, `block` per block: with 1, in blocks, as in the source.
 struct SummaCost {
   Expression rows, columns, total;
+  /// `total` before A1 adds up the messages of all iterations, as in (A.7) and (A.8): it has the overhead of
+  /// each iteration, and L at the size of its messages.
+  Expression by_iteration;
 };
 
 /// `node_of`: by process. Throws Error if widths or heights do not add up to the same N, or if a process has

@@ -14,7 +14,7 @@ from convene.bench import files, metrics, sessions, terminal
 from convene.bench.metrics import Metric
 from convene.bench.requests import Request
 from convene.bench.sessions import Finished
-from convene.cli import measurements, study_names
+from convene.cli import kernel_study, measurements, options, study_names
 from convene.cli.groups import grouped
 from convene.cli.measurements import Conditions, Files, Sampling, choose_type
 from convene.cli.options import Json, Launch
@@ -35,17 +35,23 @@ study writes a file and a report page.
   convene bench study mini-benchmark -n 4 --repetitions 20 -o mini.json
 
   convene bench study scatter-gather --full -o full.json --resume
+
+  convene bench study summa --platform here.json          (a file of convene measure)
 """
+
+
+KNOWN: dict[str, registry.Named] = {**registry.MEASURED, **registry.KERNELS}
 
 
 @grouped
 def study(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
             metavar="NAME",
-            help=f"Study: {', '.join(registry.MEASURED)}.",
-            autocompletion=study_names.complete(registry.MEASURED),
+            help=f"Study: {', '.join(KNOWN)}.",
+            autocompletion=study_names.complete(KNOWN),
         ),
     ],
     sampling: Sampling,
@@ -59,9 +65,21 @@ def study(
     full: Annotated[
         bool, typer.Option("--full", help="Use all sizes and numbers of ranks of the publication.")
     ] = False,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="summa: model parameters of this machine. Default: measure them first (15 s).",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     written.check()
+    if study_names.find(KNOWN, name).name in registry.KERNELS:
+        repetitions = options.given(context, "repetitions")
+        kernel_study.run(context, launch, written, repetitions, platform, full=full, json=json)
+        return
+    options.refuse(context, ["platform"], f"the study {name}")
     chosen = study_names.find(registry.MEASURED, name)
     template = measurements.make_template(sampling, conditions)
     setting = settings.find_setting(launch.launcher, launch.stack)

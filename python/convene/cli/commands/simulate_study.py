@@ -61,7 +61,7 @@ def study(
     run = in_order(chosen, journal) if order == "compiled" else at_once(journal)
 
     def simulate(cases: list[Case]) -> list[Any]:
-        return run(physics.in_all(cases) if physics.fields else cases)
+        return run(physics.in_all(cases))
 
     result = chosen.run_on(simulate, procs) if procs and chosen.run_on else chosen.run(simulate)
     written.write(result, journal)

@@ -216,7 +216,7 @@ def load_schedules(calls: Calls, collective: str, numbers: list[int], engine: En
 def make_patterns(procs: int, calls: Calls, details: Details, physics: Physics) -> tuple[Pattern, ...]:
     """The arrival patterns; a single one is repeated if other times are random."""
     found = inputs.make_arrivals(calls.arrivals, procs, calls.repetitions, details.seed)
-    is_random = details.noise != "none" or bool(physics.fields)
+    is_random = details.noise != "none" or physics.is_given
     return found * calls.repetitions if len(found) == 1 and is_random else found
 
 
