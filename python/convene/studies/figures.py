@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from convene.base.text import bytes_text, seconds_text
@@ -19,14 +21,38 @@ Cell = tuple[int, int, str, float]  # processes, size, the best algorithm, its g
 DARKEST = 0.25  # grey of a gain of nothing; one of 100 % is white
 
 
-def hybrid_maps(maps: Sequence[tuple[str, Sequence[Cell]]], subject: str) -> Figure:
-    """A heat map each: the winner's colour or, for the subject of the study, its gain in grey."""
+Compared = Mapping[str, tuple[float, float | None]]  # by row: simulated, published
+
+
+def compare(axes: Axes, rows: Compared, title: str, across: str) -> None:
+    """Simulated values as bars, published ones beside."""
+    height = 0.38
+    for number, name in enumerate(("simulated", "published")):
+        values = [(at, pair[number]) for at, pair in enumerate(rows.values())]
+        known = [(at, value) for at, value in values if value is not None]
+        axes.barh(
+            [at + (number - 0.5) * height for at, _ in known],
+            [value for _, value in known],
+            height,
+            label=name,
+            color=("0.3", "0.75")[number],
+        )
+    axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
+    axes.invert_yaxis()
+    axes.set(title=title, xlabel=across)
+    axes.legend(fontsize=8)
+
+
+def hybrid_maps(maps: Sequence[tuple[str, Sequence[Cell]]], subject: str, shares: Compared) -> Figure:
+    """A heat map each: the winner's colour or, for the subject of the study, its gain in grey. The last panel
+    compares the subject's shares of the cells, in per cent, with the published ones."""
     others = sorted({cell[2] for _, cells in maps for cell in cells} - {subject})
     colours = dict(zip(others, COLOURS, strict=False))
     with style():
-        drawing, axes = panels(len(maps))
-        for (title, cells), each in zip(maps, axes, strict=True):
+        drawing, axes = panels(len(maps) + 1, columns=3)
+        for (title, cells), each in zip(maps, axes, strict=False):
             hybrid_map(each, title, cells, subject, colours)
+        compare(axes[-1], shares, f"cells that {subject} wins", "%")
         handles = [Patch(color=colours[name], label=name) for name in others]
         handles += [
             Patch(facecolor=str(DARKEST), label=f"{subject}, gain 0"),
@@ -124,12 +150,15 @@ def gains(found: Sequence[tuple[str, str, Curves]]) -> Figure:
 Values = Mapping[str, Sequence[float]]  # by algorithm
 
 
-def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) -> Figure:
-    """Above, times relative to Clairvoyant's; below, normalised absorption. A column for each size."""
+def clairvoyant(
+    found: Sequence[tuple[str, Sequence[float], Values, Values]], times: Compared, title: str
+) -> Figure:
+    """Above, times relative to Clairvoyant's; below, normalised absorption. A column for each size; the
+    last one has balanced times in ms, compared with the published ones."""
     with style():
         from matplotlib import pyplot as plt
 
-        drawing, axes = plt.subplots(2, len(found), figsize=(3.1 * len(found), 6), squeeze=False)
+        drawing, axes = plt.subplots(2, len(found) + 1, figsize=(3.1 * len(found) + 3.1, 6), squeeze=False)
         for column, (size, at, ratios, hidden) in enumerate(found):
             above, below = axes[:, column]
             plot(above, {name: list(zip(at, values, strict=True)) for name, values in ratios.items()})
@@ -142,15 +171,20 @@ def clairvoyant(found: Sequence[tuple[str, Sequence[float], Values, Values]]) ->
         axes[0][0].set_ylabel("time / Clairvoyant's")
         axes[1][0].set_ylabel("normalised absorption, %")
         drawing.subplots_adjust(top=0.95, wspace=0.3, hspace=0.35)
-        legend(drawing, list(axes.ravel()))
+        legend(drawing, list(axes[:, :-1].ravel()))
+        compare(axes[0][-1], times, title, "ms")
+        axes[1][-1].set_visible(False)
     return drawing
 
 
 def mini_benchmark(
-    rows: Sequence[tuple[int, int, int, str, dict[str, float]]], names: Sequence[str], regular: Sequence[str]
+    rows: Sequence[tuple[int, int, int, str, dict[str, float]]],
+    names: Sequence[str],
+    regular: Sequence[str],
+    published: Mapping[tuple[int, int, int], tuple[str, float]],
 ) -> Figure:
     """The winner's colour in each cell, a panel for each size; the number is its speedup over the best
-    regular one."""
+    regular one. A square has the colour of the published winner."""
     colours = dict(zip(names, COLOURS, strict=False))
     sizes = sorted({row[1] for row in rows})
     with style():
@@ -164,13 +198,20 @@ def mini_benchmark(
                 image[at] = to_rgb(colours[winner])
                 faster = min(times[name] for name in regular) / times[winner]
                 if winner not in regular:
-                    each.text(at[1], at[0], f"{faster:.2f}", ha="center", va="center", fontsize=5)
+                    each.text(at[1], at[0] + 0.15, f"{faster:.2f}", ha="center", va="center", fontsize=5)
+                if (number, size, delay) in published:
+                    there = colours[published[number, size, delay][0]]
+                    each.scatter(at[1], at[0] - 0.3, 9, there, marker="s", edgecolors="white", linewidths=0.5)
             each.imshow(image, aspect="auto", origin="lower", interpolation="nearest", alpha=0.75)
             each.set_title(f"{size}K floats")
             each.set(xlabel="processes", ylabel="largest delay, ms")
             each.set_xticks(range(len(procs)), list(map(str, procs)), fontsize=8)
             each.set_yticks(range(len(delays)), list(map(str, delays)))
             each.grid(visible=False)
-        handles = [Patch(color=colours[name], alpha=0.75, label=name) for name in names]
+        handles: list[Artist] = [Patch(color=colours[name], alpha=0.75, label=name) for name in names]
+        square = Line2D(
+            [], [], linestyle="", marker="s", markersize=4, color="0.4", label="published (P = 28 … 48)"
+        )
+        handles.append(square)
         drawing.legend(handles=handles, loc="lower right", bbox_to_anchor=(0.85, 0.15))
     return drawing

@@ -294,7 +294,12 @@ def draw(result: Result) -> "Figure":
         hidden = {name: [100 * cell["absorption"][name] for cell in own] for name in own[0]["absorption"]}
         at = [cell["imbalance"] for cell in own]
         panels.append((bytes_text(size), at, lines, hidden))
-    return figures.clairvoyant(panels)
+    times = {
+        row["algorithm"]: (1e3 * row["seconds"], AT_4_MIB.get(row["algorithm"]))
+        for row in result["balanced"]
+        if row["bytes"] == 4 * MIB
+    }
+    return figures.clairvoyant(panels, times, "4 MiB, balanced (table 4)")
 
 
 STUDY = Study(

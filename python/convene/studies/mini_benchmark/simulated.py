@@ -308,7 +308,7 @@ def draw(result: Result) -> "Figure":
         )
         for cell in result["cells"]
     ]
-    return figures.mini_benchmark(rows, list(ALGORITHMS), list(REGULAR))
+    return figures.mini_benchmark(rows, list(ALGORITHMS), list(REGULAR), PUBLISHED)
 
 
 STUDY = Study(

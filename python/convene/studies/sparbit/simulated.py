@@ -260,6 +260,10 @@ def draw(result: Result) -> "Figure":
             for mapping in mappings
         ],
         SPARBIT,
+        {
+            f"{row['name']}, {row['mapping']}": (row["best"], row["published"]["best"])
+            for row in result["summary"]
+        },
     )
 
 
