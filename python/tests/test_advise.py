@@ -2,6 +2,7 @@
 """convene advise without MPI: call sites of recordings, results, rules files, proofs, tables."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,16 @@ def test_the_model_leaves_few_candidates() -> None:
     assert 0 < len(found) <= measured.MODELLED + 2
     assert set(found) <= set(_core.prior("allgather", [0, 0, 0, 0], 64, 100))
     assert "recursive_doubling" not in _core.prior("allgather", [0, 0, 1], 64, 100)
+
+
+@pytest.mark.parametrize(("nodes", "shared"), [((0, 0), False), ((0, 1), True)])
+def test_nodes_find_the_arrivals(
+    nodes: tuple[int, int], shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes need not share /tmp."""
+    monkeypatch.chdir(tmp_path)
+    site = replace(site_of(), signature=Signature("allgather", nodes, 7))
+    assert measured.common_place(site) == (tmp_path if shared else None)
 
 
 def result(site: CallSite, what_if: WhatIf | str, monkeypatch: pytest.MonkeyPatch) -> Advice:

@@ -6,6 +6,7 @@ each method. The judgement is that of tuning (convene.tune.judge). Reductions ne
 another algorithm may round differently.
 """
 
+import os
 import tempfile
 import time
 from collections import Counter
@@ -114,6 +115,12 @@ def has_layout(run: MeasuredRun, site: CallSite) -> bool:
     return (len(hosts), max(hosts.values())) == (site.signature.nodes, site.signature.ranks_per_node)
 
 
+def common_place(site: CallSite) -> Path | None:
+    """Where all ranks can read a file: nodes seldom share /tmp, and mostly the working directory."""
+    here = Path.cwd()
+    return here if site.signature.nodes > 1 and os.access(here, os.W_OK) else None
+
+
 def least_seconds(site: CallSite) -> float:
     """The time that a short measurement takes, if candidates take half of native's time in the mean."""
     contenders, steps = 1 + MODELLED / 2, 1 + len(methods(site))
@@ -141,7 +148,7 @@ def measure(setting: Setting, site: CallSite, seconds: float, progress: Progress
         return WhatIf(found, {}, layout_differs=True)
     kept = stages.finalists(stages.times_of(screening))
     measured: dict[str, dict[int, Times]] = {}
-    with tempfile.TemporaryDirectory(prefix=".convene-") as folder:
+    with tempfile.TemporaryDirectory(prefix=".convene-", dir=common_place(site)) as folder:
         trace = Path(folder) / "arrivals.txt"
         trace.write_text(sites.trace_of(site.lateness), encoding="ascii")
         for done, method in enumerate(methods(site) if kept else [], 1):
