@@ -84,13 +84,12 @@ def test_random_calls(name: str, mode: str, program: str) -> None:
     if (name, program) == ("mpich4", "random_reductions"):
         pytest.skip("MPICH 4.0's own MPI_Reduce, with which results are compared, crashes")
     variables = {"CONVENE_SHUFFLE": "7"} if mode == "shuffled" else {"CONVENE_EXECUTE": mode}
-    # MPICH's own reduce_scatters, with which results are compared, do not keep the order on some halves of a
-    # communicator, and overwrite memory.
-    specs = [each for each in SPECS[program] if "openmpi" in name or not each.startswith("reduce_scatter")]
+    # Non-blocking calls are native: not under test, and wrong under MPICH for some datatypes with gaps.
+    need = " blocking" if program == "random_reductions" else ""
     done = stack.run(
         4,
         [random_calls.program_of(stack, program), "--calls", "300", "--seed", "5"],
-        {"CONVENE_TEST_SPECS": "\n".join(specs), **variables},
+        {"CONVENE_TEST_SPECS": "\n".join(spec + need for spec in SPECS[program]), **variables},
         preload=False,
         timeout=120,
     )

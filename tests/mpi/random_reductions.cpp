@@ -141,6 +141,7 @@ class Test {
       for (const Spec& each : specs)
         if (each.text != "native" && !each.blocking_only) spec = &each;
     drawn.spec = spec->text;
+    const bool is_native = spec->text == "native" || (outstanding && spec->blocking_only);
     const Comm& comm = one_of(comms_, shared);
     call.comm = comm.handle;
     drawn.comm_name = comm.name;
@@ -155,9 +156,9 @@ class Test {
     do {
       call.kind = below(same, 2) == 0 ? &one_of(user_, same) : &one_of(predefined_, same);
     } while ((!call.kind->op.commutes && (spec->commutative_only || (interposed_ && !ordered_))) ||
-             (spec->text == "native" && !interposed_ && call.kind->op.function));
+             (is_native && !interposed_ && call.kind->op.function));
     call.root = below(same, call.procs);
-    call.in_place = below(same, 4) == 0 && !(call.scatters() && spec->text == "native" && !interposed_);
+    call.in_place = below(same, 4) == 0 && !(call.scatters() && is_native && !interposed_);
     call.count = random_count(same);
     for (int i = 0; i < call.procs; ++i)
       call.counts.push_back(below(same, 3) == 0 ? 0 : below(same, call.count + 2));
