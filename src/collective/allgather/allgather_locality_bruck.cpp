@@ -149,6 +149,8 @@ void generate_allgather_locality_bruck(const Call& given, Builder& builder) {
 }
 
 std::string unmet_of_locality_bruck(const Algorithm& algorithm, const Call& call) {
+  // Its blocks in the last exchange differ in size.
+  if (shares_memory(call.parts.front())) return "cannot have a shared-memory part here";
   return unmet_in_hierarchy(algorithm, with_one_leader(call));
 }
 
