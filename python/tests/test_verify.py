@@ -273,7 +273,7 @@ def test_compositions_are_told_of_arrivals(convene: Convene) -> None:
         ("allgather ring --procs 4 --mapping node:2", "ring does not depend on nodes; leave out --mapping"),
         ("allgather ring --procs 4 --placement foo", "ring does not depend on nodes; leave out --placement"),
         ("allgather --roots xx", "allgather: no root rank; leave out --roots xx"),
-        ("alltoall --segments 3 --procs 4", "alltoall has no parameter segments; leave out --segments 3"),
+        ("barrier --segments 3 --procs 4", "barrier has no parameter segments; leave out --segments 3"),
     ],
 )
 def test_what_would_change_nothing_is_refused(convene: Convene, words: str, what: str) -> None:

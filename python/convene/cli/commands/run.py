@@ -60,7 +60,7 @@ class Choice:
         list[str] | None,
         typer.Option(
             metavar="COLLECTIVE=\nALGORITHM,...",
-            help="Force these algorithms, as in bcast=chain,gather=linear.",
+            help="Force algorithms, as in bcast=chain. Separate several by commas.",
             autocompletion=completion.complete_use,
         ),
     ] = None
