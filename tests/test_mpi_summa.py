@@ -65,7 +65,7 @@ def test_the_python_program(name: str) -> None:
     assert json.loads(done.output.splitlines()[-1])["right"] is True
 
 
-@pytest.mark.all  # ten runs of the program
+@pytest.mark.long  # ten runs of the program, with more ranks than cores
 def test_the_study(tmp_path: Path) -> None:
     output = tmp_path / "summa.json"
     words = ("bench", "study", "summa", "--platform", "metropolis", "--repetitions", "2", "-o", str(output))
