@@ -72,10 +72,12 @@ class Incast {
   static void add(Port& port, std::uint32_t source, double window) {
     const auto flow =
         std::find_if(port.begin(), port.end(), [&](const Flow& f) { return f.source == source; });
-    if (flow == port.end())
+    if (flow == port.end()) {
       port.push_back({source, window});
-    else if ((flow->windows += window) < 0.5)  // bytes are whole
-      port.erase(flow);
+      return;
+    }
+    flow->windows += window;
+    if (flow->windows < 0.5) port.erase(flow);  // bytes are whole
   }
 
   const IncastSpec spec_;
