@@ -90,7 +90,7 @@ def test_random_forecasts(convene: Convene) -> None:
     learning = {
         known["name"] for known in _core.algorithms("allgather") if known["arrival_source"] == "forecast"
     }
-    assert tried == learning | {"hier", "remap"}  # which may have such parts
+    assert tried == learning | {"hier", "locality_bruck", "remap"}  # which may have such parts
     row = next(line for line in convene(*arguments).out.splitlines() if " bdr " in line)
     numbers_of_segments = 4  # 1, 2, 3 and 8
     assert str(numbers_of_segments * 9 * (2 + 20)) in row

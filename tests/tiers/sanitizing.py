@@ -16,6 +16,7 @@ CASES = 12  # of each test in `all`, by seed
 # one case of each that has cases; `long` runs all of them.
 EXHAUSTIVE = (
     "BruckAllgather.TakesTheTimeOfItsMessagesInLogGP",
+    "CarriedSignals.AreCorrectAsMessagesForUpTo64ProcessesAndAllRoots",
     "Clairvoyant.ReducesForThousandsOfRandomArrivals",
     "Composed.IsCorrectForUpTo24ProcessesOnAllPlacements",
     "Deciding.EndsWellInEveryCourseOfEventsOfThreeRanks",
@@ -30,6 +31,7 @@ EXHAUSTIVE = (
     "Reductions.AreCorrectForAllRoots",
     "Reductions.AreCorrectForManyProcesses",
     "Reductions.AreCorrectForUpTo64Processes",
+    "SharedParts.AreCorrectForUpTo64ProcessesAndManyRoots",
     "Sparbit.SendsEveryBlockOnceInLogarithmicallyManyRounds",
     "UsesForecasts.IsCorrectForEveryForecast",
 )
