@@ -28,6 +28,7 @@ EXHAUSTIVE = (
     "GivenPlan.IsWhatWasPrinted",
     "Imbalance.WrongChangesAreRare",
     "MutantOf.IsCaught",
+    "PacedAlgorithm.DeliversOnUpTo64Processes",
     "Reductions.AreCorrectForAllRoots",
     "Reductions.AreCorrectForManyProcesses",
     "Reductions.AreCorrectForUpTo64Processes",
