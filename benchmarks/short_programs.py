@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--stacks", default=",".join(STACKS), help="default: all that are installed")
     parser.add_argument("--procs", default="2", help="numbers of ranks (default: %(default)s)")
     parser.add_argument(
-        "--programs", type=int, default=len(PROGRAMS), help="the first so many (default: %(default)s, all)"
+        "--programs", type=int, default=len(PROGRAMS), help="run only the first N (default: %(default)s, all)"
     )
     parser.add_argument("--repetitions", type=int, default=30, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="of the order of runs (default: %(default)s)")
