@@ -124,7 +124,7 @@ def test_the_next_run_knows(slow_allgather: Path, tmp_path: Path) -> None:
 def test_a_communicator_agrees_on_its_machine_by_itself(slow_allgather: Path, tmp_path: Path) -> None:
     """Whether ranks share cores depends on those of MPI_COMM_WORLD, of which the launcher knows."""
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 1000, "pairs", procs=4, CONVENE_WISDOM=str(path))
+    done = run_slow(slow_allgather, 3000, "pairs", procs=4, CONVENE_WISDOM=str(path))
     assert calls(done, "allgather", "learned") > 0
     assert nodes(done, 2) == {1}
     assert nodes(done, 4) == {0}, "nothing is agreed on where nothing is learned"
@@ -141,7 +141,7 @@ def test_what_is_learned_is_not_kept_where_the_machine_is_unknown(
     slow_allgather: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 1000, "pairs", "unlaunched", procs=4, CONVENE_WISDOM=str(path))
+    done = run_slow(slow_allgather, 3000, "pairs", "unlaunched", procs=4, CONVENE_WISDOM=str(path))
     assert calls(done, "allgather", "learned") > 0
     assert not path.exists()
 
