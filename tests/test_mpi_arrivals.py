@@ -171,7 +171,7 @@ def test_an_allgather_begins_before_it_is_called(name: str) -> None:
     )
 
 
-@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.sampled(default=1, all=2)
 @pytest.mark.parametrize("mode", arrival_storm.MODES)
 @pytest.mark.parametrize(("name", "procs"), [("openmpi4", 3), ("openmpi5", 5), ("mpich5", 4), ("mpich4", 2)])
 def test_everything_at_the_same_time(name: str, procs: int, mode: str) -> None:

@@ -104,6 +104,7 @@ def test_ranks_are_on_all_nodes_and_rules_see_them(
     assert chosen == {("allgather", "bruck"), ("allgatherv", "ring")}
 
 
+@pytest.mark.sampled(all=5)
 @pytest.mark.parametrize("uses", [HIERARCHICAL, REMAPPED], ids=["hier", "remap"])
 @pytest.mark.parametrize("name", STACKS)
 def test_hierarchies_over_the_nodes(

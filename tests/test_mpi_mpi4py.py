@@ -22,7 +22,7 @@ def run(name: str, procs: int, spec: str, tests: str) -> mpi4py_suite.Result:
     return mpi4py_suite.run_suite(stack, procs, spec, tests, timeout=300)
 
 
-@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.sampled(default=1, all=2)
 @pytest.mark.parametrize("spec", [spec for spec in allgather.usual_specs() if spec != "native"])
 def test_every_algorithm(spec: str) -> None:
     result = run("openmpi4", 2, spec, BLOCKING)

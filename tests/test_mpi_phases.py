@@ -53,6 +53,7 @@ def test_phases(name: str, word: str, background: bool) -> None:
     assert f"phases {word}: done" in done.output
 
 
+@pytest.mark.sampled(all=2)
 @pytest.mark.parametrize("name", ["openmpi5", "mpich5", "impi"])
 def test_phases_on_other_stacks(name: str) -> None:
     stack = present(name)

@@ -120,6 +120,7 @@ ALL_IN_ONE = {
 }
 
 
+@pytest.mark.sampled(default=5, all=8)
 @pytest.mark.parametrize("collective", ALL_IN_ONE)
 def test_every_collective(convene: Convene, collective: str) -> None:
     """By the MPI and by an algorithm of Convene's, with unequal blocks and a root where there are any."""
@@ -193,6 +194,7 @@ SIGNALS = {"interrupted": signal.SIGINT, "terminated": signal.SIGTERM, "killed":
 STATUS = {"interrupted": 130, "terminated": 128 + signal.SIGTERM, "killed": -signal.SIGKILL, "rank": 1}
 
 
+@pytest.mark.sampled(default=1, all=2)
 @pytest.mark.parametrize("victim", STATUS)
 def test_interruptions(tmp_path: Path, victim: str) -> None:
     """The driver gets Ctrl-C or SIGTERM, or is killed, or a rank dies: no process stays; what was measured

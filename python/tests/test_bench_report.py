@@ -325,6 +325,7 @@ FRAME = """<!doctype html><body style="margin:0">
 <iframe src="probed.html" style="border:0;width:{width}px;height:900px"></iframe>"""
 
 
+@pytest.mark.sampled(default=1, all=2)
 @pytest.mark.parametrize("width", [2000, 1300, 400])
 def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> None:
     """On a desk and on a phone: nothing sticks out, all figures are there and whole, and can be read."""

@@ -3,6 +3,7 @@
 
 import random
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -96,7 +97,9 @@ def build(request: Request, preset: str, *targets: str) -> bool:
     """Builds some targets by a preset of CMakePresets.json, in build/<preset>."""
     folder = request.build / preset
     folder.mkdir(parents=True, exist_ok=True)
-    if run(request, "cmake", "--preset", preset, quiet=True) != 0:
+    cached = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    options = cached if shutil.which("ccache") else []
+    if run(request, "cmake", "--preset", preset, *options, quiet=True) != 0:
         return False
     command = ("cmake", "--build", str(folder), "-j", str(request.jobs), "--target", *targets)
     return run(request, *command, quiet=True) == 0

@@ -9,7 +9,7 @@ from tests.tiers.analysis import build
 from tests.tiers.running import BIN, ROOT, Request, Tally, check, verdict
 
 CORPUS = Path("tests/fuzz/corpus")
-SECONDS = {"default": 5, "all": 20, "long": 600}  # for each reader
+SECONDS = {"default": 5, "all": 10, "long": 600}  # for each reader
 FILES = ("recording", "profile", "benchmark", "skeleton", "mpi_rules")
 # Files whose reader is C++, through the command: the reader has its own target, and this one is less.
 ALSO_FILES = ("wisdom", "simulation_platform", "prediction_platform", "schedule", "arrivals")
