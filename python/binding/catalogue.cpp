@@ -143,6 +143,15 @@ nb::str arrival_source_of(const std::string& collective, const std::string& text
   return str(word(arrival_source(spec)));
 }
 
+std::uint32_t pieces(const std::string& collective, const std::string& text, Rank procs) {
+  const Spec spec = parse_spec(parse_collective(collective), text);
+  const Call call{.collective = parse_collective(collective),
+                  .procs = procs,
+                  .parameters = spec.parameters,
+                  .parts = spec.parts};
+  return segments(*spec.algorithm, call);
+}
+
 bool has_root(const std::string& collective) { return is_rooted(parse_collective(collective)); }
 
 }  // namespace
@@ -170,6 +179,8 @@ void add_catalogue(nb::module_& module) {
              "Whether ranks share memory under an algorithm, or a part of it.");
   module.def("arrival_source", &arrival_source_of, nb::arg("collective"), nb::arg("spec"),
              "Source of arrivals of an algorithm, or of a part of it: none, forecast or messages.");
+  module.def("pieces", &pieces, nb::arg("collective"), nb::arg("spec"), nb::arg("procs"),
+             "Number of pieces into which an algorithm cuts a block, or the vector.");
   module.def("is_neighborhood", &has_graph, nb::arg("collective"),
              "Whether a collective is one of neighbours in a graph.");
   module.def("is_rooted", &has_root, nb::arg("collective"), "Whether a collective's calls have a root.");

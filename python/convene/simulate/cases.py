@@ -68,6 +68,11 @@ class Case:
 
     engine: ClassVar[str] = "builtin"
 
+    @property
+    def name(self) -> str:
+        """The contender's name in a report."""
+        return self.spec
+
     def environment(self) -> Environment:
         """The machine and the MPI as shown in a report."""
         machine = self.platform.machine

@@ -91,7 +91,7 @@ def as_result(cases: Sequence[Case], runs: Sequence[list[list[Simulated]]], opti
     first = cases[0]
     sizes: list[Cell] = []
     for i, size in enumerate(first.sizes):
-        contenders = [contender(case.spec, results[i]) for case, results in zip(cases, runs, strict=True)]
+        contenders = [contender(case.name, results[i]) for case, results in zip(cases, runs, strict=True)]
         sizes.append(
             {"bytes": size, "arrivals": str(options["arrivals"]), "calls": 1, "contenders": contenders}
         )

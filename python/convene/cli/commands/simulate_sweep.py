@@ -18,7 +18,7 @@ from convene.cli import completion, options, renamed, simulations, sweep_output
 from convene.cli.groups import grouped
 from convene.cli.options import Collective, complete, refuse
 from convene.cli.simulations import Details, Files, Physics
-from convene.simulate import cases, inputs, platforms, smpi, sweeps
+from convene.simulate import cases, forecasts, inputs, platforms, smpi, sweeps
 from convene.simulate.cases import Case
 from convene.simulate.inputs import Pattern
 from convene.simulate.platforms import Platform
@@ -39,6 +39,8 @@ With --engine smpi, Convene's executor runs in SimGrid's SMPI; --baselines adds 
 
   convene simulate sweep allgather --platform curie -p 128 --algorithms ring,sparbit --arrivals uniform:1ms
 
+  convene simulate sweep allreduce --platform nvswitch -p 8 --arrivals late:7:2ms --forecast truth
+
   convene simulate sweep allgather --platform curie -p 128 --noise pareto:2us:1.5
 
   convene simulate sweep allgather --platform yahoo -p 8 --schedule mine.json --algorithms ring,sparbit
@@ -47,6 +49,7 @@ With --engine smpi, Convene's executor runs in SimGrid's SMPI; --baselines adds 
 """
 
 ENGINES = ("builtin", "smpi")
+FORECASTS = ("none", *selection.FORECASTS)
 FORMER_ENGINES = {"player": "builtin"}
 
 
@@ -70,7 +73,7 @@ class Calls:
         typer.Option(
             metavar="all|LIST",
             help="Algorithms, as in ring,sparbit; all: Convene's algorithms that support this number of "
-            "ranks.",
+            "ranks. A suffix passes a forecast of --arrivals to one: stragglar@truth.",
             autocompletion=completion.complete_algorithms,
         ),
     ] = "all"
@@ -91,6 +94,15 @@ class Calls:
             help=f"Arrival pattern: {completion.arrival_forms()}; or a file: a line for each call with a "
             "time for each rank.",
             autocompletion=completion.complete_arrivals,
+        ),
+    ] = "none"
+    forecast: Annotated[
+        str,
+        typer.Option(
+            metavar=options.choices(FORECASTS),
+            help="Forecast that all algorithms receive that use one. truth: the real arrivals. average: the "
+            "mean of the last five calls. mirrored: those of the opposite ranks, so a wrong one.",
+            autocompletion=complete(FORECASTS),
         ),
     ] = "none"
     repetitions: Annotated[
@@ -233,14 +245,16 @@ def make_cases(
     schedules: list[ScheduleFile],
 ) -> list[Case]:
     make, others = choose_engine(engine, collective, procs, machine)
-    specs = choose_algorithms(collective, procs, calls.algorithms)
+    specs = choose_algorithms(collective, procs, calls)
+    if engine.engine == "smpi" and any("@" in spec for spec in specs):
+        raise RequestError("--engine smpi supports no forecasts; leave them out, or use --engine builtin")
     if engine.engine == "smpi" and any(_core.shares_memory(collective, spec) for spec in specs):
         raise RequestError(
             "--engine smpi supports no shared memory between ranks; leave such algorithms out, or use "
             "--engine builtin"
         )
     named: list[tuple[str, ScheduleFile | None]] = [(spec, None) for spec in [*specs, *others]]
-    return [
+    found = [
         make(
             collective,
             spec,
@@ -258,6 +272,7 @@ def make_cases(
         )
         for spec, schedule in [*named, *((each.file, each) for each in schedules)]
     ]
+    return forecasts.give_forecasts(found)
 
 
 def choose_engine(
@@ -274,15 +289,17 @@ def choose_engine(
     return smpi.SmpiCase, smpi.parse_baselines(engine.baselines, collective)
 
 
-def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
-    """The algorithms that have a schedule for this number of ranks."""
-    chosen = selection.choose_algorithms(collective, procs, text)
+def choose_algorithms(collective: str, procs: int, calls: Calls) -> list[str]:
+    """The algorithms that have a schedule for this number of ranks, with their forecasts."""
+    if calls.forecast not in FORECASTS:
+        raise RequestError(_core.no_such("forecast", calls.forecast, FORECASTS))
+    chosen = selection.choose_algorithms(collective, procs, calls.algorithms)
     for name in chosen:
         if name.startswith(selection.OWN) or name in (NATIVE, INTERCEPTED):
             raise RequestError(f"{name} has no schedule to simulate; leave it out")
     if not chosen:
         raise RequestError("--algorithms is empty; name an algorithm")
-    return chosen
+    return list(dict.fromkeys(forecasts.with_forecast(name, collective, calls.forecast) for name in chosen))
 
 
 def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]:
@@ -292,13 +309,13 @@ def leave_impossible_out(asked: list[Case]) -> tuple[list[Case], dict[str, str]]
         for done, case in enumerate(asked):
             show(done, len(asked))
             if case.procs > cases.SMALL:
-                refusals[case.spec] = case.refusal()
+                refusals[case.name] = case.refusal()
     reasons = {spec: reason for spec, reason in refusals.items() if reason}
     if len(reasons) == len(asked):
         return asked, {}
     for spec, reason in reasons.items():
         console.complain(f"leaving out {spec}: {reason}")
-    return [case for case in asked if case.spec not in reasons], reasons
+    return [case for case in asked if case.name not in reasons], reasons
 
 
 def options_json(
@@ -314,6 +331,7 @@ def options_json(
         "engine": engine.engine,
         "mapping": place.mapping,
         "arrivals": calls.arrivals,
+        **({"forecast": calls.forecast} if calls.forecast != "none" else {}),
         "noise": details.noise,
         "contention": details.contention if is_builtin else "SMPI's",
         "order": engine.order if is_builtin else "the executor's",
