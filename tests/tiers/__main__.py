@@ -5,6 +5,7 @@ import argparse
 import os
 import sys
 import time
+from threading import Thread
 
 from tests.tiers import analysis, conformance, fuzzing, journal, programs, sanitizing, style
 from tests.tiers.running import TIERS, MissingError, Part, Request, Tally, say
@@ -83,11 +84,16 @@ def main() -> None:
         return
     at = journal.commit()
     total, times = Tally(), dict[str, float]()
+    builds: Thread | None = None
     for name in parts:
         if request.tier == "long" and not options.restart and (entry := log.passed(name, at)):
             say(f"{name}: passed at {at} on {entry.ended}")
             continue
         began = time.monotonic()
+        if name == "pytest":
+            builds = analysis.start_builds(request, parts)
+        elif builds:
+            builds.join()
         tally = run_part(name, request)
         times[name] = time.monotonic() - began
         total.add(tally)

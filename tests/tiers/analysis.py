@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Thread
 
 from tests.tiers.running import ROOT, Request, Tally, run, sources, tool, verdict
 from tests.tiers.unit_tests import programs_of, run_programs
@@ -15,6 +16,8 @@ from tests.tiers.unit_tests import programs_of, run_programs
 # Files whose includes are read in `all`: those that changed, others by seed up to the first number, at most
 # the second.
 INCLUDES = (16, 48)
+# What parts build, by preset of CMakePresets.json.
+TARGETS = {"sanitize": ("pure_tests", "fuzzers"), "threads": ("threads_test",)}
 # Flags of a pure source. (Where the build unites sources, compile_commands.json has none for each of them.)
 FLAGS = ("-std=c++20", "-w", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}", '-DCONVENE_VERSION="0"')
 
@@ -93,21 +96,33 @@ def includes(request: Request) -> Tally:
     return verdict("includes", not found)
 
 
-def build(request: Request, preset: str, *targets: str) -> bool:
-    """Builds some targets by a preset of CMakePresets.json, in build/<preset>."""
+def build(request: Request, preset: str, *, is_idle: bool = False) -> bool:
+    """Builds the targets of a preset, in build/<preset>; an idle build takes only time that is left over."""
     folder = request.build / preset
     folder.mkdir(parents=True, exist_ok=True)
     cached = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
     options = cached if shutil.which("ccache") else []
     if run(request, "cmake", "--preset", preset, *options, quiet=True) != 0:
         return False
-    command = ("cmake", "--build", str(folder), "-j", str(request.jobs), "--target", *targets)
-    return run(request, *command, quiet=True) == 0
+    idle = ("chrt", "--idle", "0") if is_idle else ()
+    command = ("cmake", "--build", str(folder), "-j", str(request.jobs), "--target", *TARGETS[preset])
+    return run(request, *idle, *command, quiet=True) == 0
+
+
+def start_builds(request: Request, parts: Sequence[str]) -> Thread | None:
+    """Builds what later parts need while MPI programs run, which often wait. A build that fails does so again
+    in its part."""
+    presets = [preset for preset in TARGETS if preset in parts]
+    if not presets:
+        return None
+    thread = Thread(target=lambda: [build(request, preset, is_idle=True) for preset in presets])
+    thread.start()
+    return thread
 
 
 def threads(request: Request) -> Tally:
     """ThreadSanitizer on the in-process transport, the progress engine and the simulator."""
-    if not build(request, "threads", "threads_test"):
+    if not build(request, "threads"):
         return verdict("build with ThreadSanitizer", is_right=False)
     variables = {"TSAN_OPTIONS": "halt_on_error=1 second_deadlock_stack=1"}
     programs = [path for path in programs_of(request.build / "threads") if path.name == "threads_test"]

@@ -9,7 +9,7 @@ from tests.tiers.analysis import build
 from tests.tiers.running import BIN, ROOT, Request, Tally, check, verdict
 
 CORPUS = Path("tests/fuzz/corpus")
-SECONDS = {"default": 5, "all": 10, "long": 600}  # for each reader
+SECONDS = {"default": 5, "all": 20, "long": 600}  # for each reader
 FILES = ("recording", "profile", "benchmark", "skeleton", "mpi_rules")
 # Files whose reader is C++, through the command: the reader has its own target, and this one is less.
 ALSO_FILES = ("wisdom", "simulation_platform", "prediction_platform", "schedule", "arrivals")
@@ -55,7 +55,7 @@ def fuzz_target(request: Request, target: Path) -> Tally:
 
 
 def fuzz(request: Request) -> Tally:
-    if not build(request, "sanitize", "fuzzers"):
+    if not build(request, "sanitize"):
         return verdict("build of the fuzz targets", is_right=False)
     targets = sorted(path for path in (request.build / "sanitize" / "fuzz").iterdir() if path.is_file())
     jobs = [partial(fuzz_target, request, target) for target in targets]

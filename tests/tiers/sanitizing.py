@@ -64,7 +64,7 @@ def taken(names: Sequence[str], seed: int) -> list[str]:
 
 
 def sanitize(request: Request) -> Tally:
-    if not build(request, "sanitize", "pure_tests"):
+    if not build(request, "sanitize"):
         return verdict("build with AddressSanitizer", is_right=False)
     tests = {program: names_of(program) for program in programs_of(request.build / "sanitize", "pure")}
     families = {family(name) for names in tests.values() for name in names}
