@@ -164,10 +164,44 @@ def test_programs_that_learn_nothing_agree_on_nothing(name: str, tmp_path: Path)
     assert found[0] == found[1]
 
 
-def test_more_signatures_than_lessons() -> None:
-    """One that still counts gives way: here, none gets as far as a trial."""
-    done = run(stack_of("openmpi4"), 4000, "sizes")
-    assert calls(done, "allgather", "trial") == 0
+def test_like_sizes_share_a_lesson(slow_allgather: Path, tmp_path: Path) -> None:
+    """48 sizes, more than there are lessons, of which each has fewer than 256 calls."""
+    path = tmp_path / "wisdom.json"
+    done = run_slow(slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path))
+    learned = {reason for reason in reasons(done, "allgather") if reason.startswith("learned: ")}
+    assert len(learned) == 1, "all ranks decide the same"
+    assert learned.pop().endswith(" calls of like sizes")
+    assert calls(done, "allgather", "learned") > 2 * 1000
+    (entry,) = wisdom_files.read(path)
+    assert entry["bytes"] == [256, 444]
+    done = run_slow(slow_allgather, 100, "sizes", CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
+    assert all(reason.startswith("wisdom: ") for reason in reasons(done, "allgather"))
+
+
+def test_like_sizes_share_a_guard(slow_allgather: Path, tmp_path: Path) -> None:
+    """Wisdom of many sizes that is wrong is corrected for all of them."""
+    path = tmp_path / "wisdom.json"
+    run_slow(slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path))
+    done = run_slow(
+        slow_allgather,
+        40_000,
+        "sizes",
+        SLOW_ALLGATHER="0",
+        CONVENE_WISDOM=str(path),
+        CONVENE_CHECK="slow_choices",
+    )
+    assert calls(done, "allgather", "guard: back to native, ") > 0
+    (entry,) = wisdom_files.read(path)
+    assert (entry["use"], entry["bytes"]) == ("native", [256, 444])
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_many_sizes(name: str) -> None:
+    """Shared lessons, and some that give way; then with a check in each call."""
+    done = run(stack_of(name), 30_000, "many")
+    kinds = ("allgather", "allreduce", "alltoall", "gather")
+    assert sum(calls(done, kind, "trial") for kind in kinds) > 0
+    run(stack_of(name), 3000, "many", CONVENE_CHECK="agreement")
 
 
 def test_a_wisdom_file_that_cannot_be_written_is_reported(slow_allgather: Path, tmp_path: Path) -> None:

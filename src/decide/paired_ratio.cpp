@@ -65,6 +65,13 @@ bool PairedRatio::is_faster_by(double gain) const {
   return pairs() > 0 && x.median < -gain && x.median * x.median > x.square_of_half_width;
 }
 
+bool PairedRatio::is_mostly_faster() const {
+  const auto faster = std::ranges::count_if(differences_, [](double x) { return x < 0; });
+  const auto number = static_cast<double>(pairs());
+  const double beyond = 2 * static_cast<double>(faster) - number;  // its variance is the number of pairs
+  return beyond > 0 && beyond * beyond > errors * errors * number;
+}
+
 bool PairedRatio::excludes_faster_by(double gain) const {
   const Estimate x = estimate();
   const double above = x.median + gain;

@@ -35,6 +35,10 @@ class PairedRatio {
   double lower() const;
   /// True if a is faster than b beyond the interval, and by at least `gain` (0.03: three percent).
   bool is_faster_by(double gain) const;
+  /// Sign test: true if a is faster in more pairs than chance explains (`errors` standard deviations). It
+  /// holds for x of any distribution, also for one with two peaks, where most deviations from the median may
+  /// be 0.
+  bool is_mostly_faster() const;
   /// True if the interval excludes that a is faster by `gain`.
   bool excludes_faster_by(double gain) const;
 

@@ -44,5 +44,26 @@ TEST(PairedRatio, DecidesBeyondItsIntervalOnly) {
   EXPECT_TRUE(ratio.excludes_faster_by(0.3));
 }
 
+TEST(PairedRatio, OfTwoPeaksNeedsMostPairs) {
+  PairedRatio ratio;
+  for (int i = 0; i < 16; ++i) ratio.add(i < 9 ? 70 : 140, 100);  // two sizes of messages, say
+  EXPECT_TRUE(ratio.is_faster_by(0.03)) << "most deviations are 0";
+  EXPECT_FALSE(ratio.is_mostly_faster());
+}
+
+TEST(PairedRatio, IsMostlyFasterBeyondChance) {
+  const auto is_mostly_faster = [](int faster, int pairs) {
+    PairedRatio ratio;
+    for (int i = 0; i < pairs; ++i) ratio.add(i < faster ? 90 : 110, 100);
+    return ratio.is_mostly_faster();
+  };
+  EXPECT_FALSE(is_mostly_faster(0, 0));
+  EXPECT_FALSE(is_mostly_faster(1, 16));
+  EXPECT_FALSE(is_mostly_faster(14, 16));
+  EXPECT_TRUE(is_mostly_faster(15, 16));
+  EXPECT_FALSE(is_mostly_faster(73, 112));
+  EXPECT_TRUE(is_mostly_faster(74, 112));
+}
+
 }  // namespace
 }  // namespace convene::decide

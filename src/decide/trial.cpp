@@ -294,10 +294,14 @@ void Trial::race(const Figures& incumbent, const Figures& challenger) {
   period_.add(challenger.period, incumbent.period);
   least_.add(challenger.least, incumbent.least);
   const std::size_t pairs = period_.pairs();
-  if (is_look(pairs) && period_.is_faster_by(least_gain) && least_.is_faster_by(least_gain)) return change();
+  if (is_look(pairs) && is_won(period_) && is_won(least_)) return change();
   const bool is_vain = (is_look(pairs) || pairs == vain_look) &&
                        (period_.excludes_faster_by(vain_gain) || least_.excludes_faster_by(vain_gain));
   if (is_vain || pairs == last_look) settle();
+}
+
+bool Trial::is_won(const PairedRatio& ratio) const {
+  return ratio.is_faster_by(least_gain) && (!setup_.is_mixed || ratio.is_mostly_faster());
 }
 
 void Trial::change() {

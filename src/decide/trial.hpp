@@ -26,6 +26,9 @@
 // both estimates are of the time until a rank has left the last one, beyond its ideal (rooted_block.hpp): the
 // mean over ranks, and the difference of both maxima.
 //
+// Calls of several sizes may share a trial. Adjacent blocks may then have other sizes, so that a change also
+// needs a sign test of both estimates (paired_ratio.hpp).
+//
 // Pure: no clock, no communication. All decisions follow from the number of calls and from reduced integers,
 // so they are equal on all ranks. Times are nanoseconds.
 #pragma once
@@ -72,6 +75,7 @@ class Trial {
     std::int64_t elapsed = 0;    ///< as in TrialBudget, when they began
     std::int64_t list_cost = 0;  ///< expected, of determining the candidates
     bool only_observes = false;  ///< no verdict changes the incumbent
+    bool is_mixed = false;       ///< calls of several sizes
   };
   /// The first agreement is due at once.
   explicit Trial(const Setup& setup);
@@ -170,6 +174,7 @@ class Trial {
   void warm(const Figures& incumbent, const Figures& challenger);
   void screen(const Figures& incumbent, const Figures& challenger);
   void race(const Figures& incumbent, const Figures& challenger);
+  bool is_won(const PairedRatio& ratio) const;
   void next_candidate();
   void begin_race(std::uint32_t challenger);
   void settle();

@@ -106,10 +106,6 @@ std::string item_text(const LearnedEntry& learned, const std::string& date) {
          ", \"pairs\": " + whole(learned.pairs) + "}}";
 }
 
-bool is_replaced(const LearnedEntry& old, std::span<const LearnedEntry> later) {
-  return rest_of(old.entry, later).empty();
-}
-
 /// Creates the directories above a file.
 void make_directories(const std::string& path) {
   constexpr mode_t mode = 0755;
@@ -171,7 +167,11 @@ std::string merged_wisdom(std::string_view old, const std::string& file,
     }
   }
   for (std::size_t i = 0; i < learned.size(); ++i)
-    if (!is_replaced(learned[i], learned.subspan(i + 1))) add(item_text(learned[i], date));
+    for (const Bounds& part : rest_of(learned[i].entry, learned.subspan(i + 1))) {
+      LearnedEntry rest = learned[i];
+      rest.entry.bytes = part;
+      add(item_text(rest, date));
+    }
   return "{\"convene_wisdom\": 1,\n\"entries\": [\n" + items + "\n]}\n";
 }
 

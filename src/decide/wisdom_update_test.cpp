@@ -100,6 +100,14 @@ TEST(WisdomUpdate, LaterVerdictsReplaceEarlierOnes) {
               testing::ElementsAre("16-16 ring", "8-8 native"));
 }
 
+TEST(WisdomUpdate, LaterVerdictsLeaveTheRestOfARange) {
+  std::vector<LearnedEntry> entries = {learned(8), learned(16, "native", 1)};
+  entries[0].entry.bytes = {8, 24};
+  EXPECT_THAT(choices(merged("", entries)), testing::ElementsAre("8-15 ring", "17-24 ring", "16-16 native"));
+  std::swap(entries[0], entries[1]);
+  EXPECT_THAT(choices(merged("", entries)), testing::ElementsAre("8-24 ring"));
+}
+
 TEST(WisdomUpdate, WithdrawsAChoiceForTheNextRun) {
   const Wisdom wisdom(merged(tuned(1, 64), {learned(8, "native", 1)}));
   CallContext context{.collective = Collective::allgather,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many blocking collectives, for learning: each result is checked. Arguments: calls of each kind, then words:
 // "pause" (MPI_Pcontrol(0) at first), "exclude" (the info key), "late" (random delays), "only" (one allgather
-// alone), "pairs" (the same, on communicators of two), "sizes" (the same, of 48 sizes in turn), "sums"
-// (floating-point sums alone), "unlaunched" (without the launcher's variables), "until" (the same, until the
-// native one of libraries/slow_allgather.c has run in few of 1,024 calls), "back" (the same, and then in
-// most).
+// alone), "many" (random collectives of random sizes), "pairs" (the same, on communicators of two), "sizes"
+// (the same, of 48 sizes in turn), "sums" (floating-point sums alone), "unlaunched" (without the launcher's
+// variables), "until" (the same, until the native one of libraries/slow_allgather.c has run in few of 1,024
+// calls), "back" (the same, and then in most).
 #include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -91,21 +91,21 @@ class Calls {
     MPI_Reduce(mine_.data(), all_.data(), 2, MPI_INT, MPI_SUM, root, comm_);
     for (int i = 0; rank_ == root && i < 2; ++i) check(all_[i] == sum(number, i));
   }
-  void gather(int number, int root) {
+  void gather(int number, int root, int count = 2) {
     fill(number);
-    MPI_Gather(mine_.data(), 2, MPI_INT, all_.data(), 2, MPI_INT, root, comm_);
+    MPI_Gather(mine_.data(), count, MPI_INT, all_.data(), count, MPI_INT, root, comm_);
     for (int rank = 0; rank_ == root && rank < procs_; ++rank)
-      for (int i = 0; i < 2; ++i) check(all_[rank * 2 + i] == value(number, rank, i));
+      for (int i = 0; i < count; ++i) check(all_[rank * count + i] == value(number, rank, i));
   }
-  void gather_in_place(int number, int root) {
+  void gather_in_place(int number, int root, int count = 2) {
     fill(number);
     if (rank_ == root) {
-      for (int i = 0; i < 2; ++i) all_[rank_ * 2 + i] = mine_[i];
-      MPI_Gather(MPI_IN_PLACE, 0, MPI_INT, all_.data(), 2, MPI_INT, root, comm_);
+      for (int i = 0; i < count; ++i) all_[rank_ * count + i] = mine_[i];
+      MPI_Gather(MPI_IN_PLACE, 0, MPI_INT, all_.data(), count, MPI_INT, root, comm_);
       for (int rank = 0; rank < procs_; ++rank)
-        for (int i = 0; i < 2; ++i) check(all_[rank * 2 + i] == value(number, rank, i));
+        for (int i = 0; i < count; ++i) check(all_[rank * count + i] == value(number, rank, i));
     } else {
-      MPI_Gather(mine_.data(), 2, MPI_INT, nullptr, 0, MPI_INT, root, comm_);
+      MPI_Gather(mine_.data(), count, MPI_INT, nullptr, 0, MPI_INT, root, comm_);
     }
   }
   void scatter(int number, int root, int count = 2) {
@@ -208,6 +208,29 @@ void run_sizes(int calls) {
   for (int i = 0; i < calls; ++i) world.allgather(i, 64 + i % 48);
 }
 
+/// Random collectives, each a few times, of random sizes, of which some are rare: on two communicators. Ranks
+/// take the fast path in different calls, since only the root's may be in place.
+void run_many(int calls) {
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  Calls both[2] = {Calls(MPI_COMM_WORLD), Calls(other)};
+  std::minstd_rand random(11);  // equal on all ranks
+  const auto below = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  for (int done = 0; done < calls;) {
+    Calls& comm = both[below(4) == 0];
+    const int kind = below(6), count = 1 + below(below(100) == 0 ? 120 : 12), root = below(2);
+    for (const int end = done + 1 + below(12); done < end; ++done) {
+      if (kind == 0) comm.allgather(done, count);
+      if (kind == 1) comm.allgather_in_place(done, count);
+      if (kind == 2) comm.allreduce(done, count);
+      if (kind == 3) comm.alltoall(done, count);
+      if (kind == 4) comm.gather(done, root, count);
+      if (kind == 5) comm.gather_in_place(done, root, count);
+    }
+  }
+  MPI_Comm_free(&other);
+}
+
 /// Calls until native is rare, and with `and_back` until it is the rule again; at most this number of calls.
 void run_until_learned(int most, bool and_back) {
   const auto* const native = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "slow_allgather_calls"));
@@ -250,6 +273,8 @@ int main(int argc, char** argv) {
   }
   if (has("until") || has("back")) {
     run_until_learned(calls, has("back"));
+  } else if (has("many")) {
+    run_many(calls);
   } else if (has("sizes")) {
     run_sizes(calls);
   } else if (has("sums")) {

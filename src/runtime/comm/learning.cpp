@@ -54,11 +54,6 @@ decide::Part part_of(const CallSignature& signature, Rank rank) {
   return (rank == signature.root) == starts_at_root ? decide::Part::source : decide::Part::sink;
 }
 
-bool is_same(const CallSignature& a, const CallSignature& b) {
-  return a.collective == b.collective && a.total_bytes == b.total_bytes && a.root == b.root &&
-         a.commutative == b.commutative && a.order_matters == b.order_matters && a.has_native == b.has_native;
-}
-
 std::string two_digits(double ratio) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", ratio);
@@ -71,17 +66,16 @@ void pause_learning(bool pauses) { is_paused = pauses; }
 
 Lesson* Learning::lesson_of(const Decision& regular, const CallSignature& signature) {
   if (info_.is_inter || info_.procs < 2 || !is_learnable(regular, signature)) return nullptr;
-  const bool is_guard = regular.reason == Reason::wisdom;
-  for (const auto& lesson : lessons_)
-    if (is_same(lesson->signature(), signature) && lesson->is_guard() == is_guard) return lesson.get();
+  if (Lesson* const known = known_lesson(regular, signature)) return known;
   auto made = std::make_unique<Lesson>(*this, signature, regular);
+  share(*made, regular);
   if (lessons_.size() < most_lessons) return lessons_.emplace_back(std::move(made)).get();
   // One that still counts gives way, in turn: programs with many signatures learn those that last.
   for (std::size_t tried = 0; tried < most_lessons; ++tried) {
     auto& lesson = lessons_[next_to_forget_++ % most_lessons];
     if (!lesson->is_counting() || lesson.get() == trying_) continue;
-    decisions_.fast_path().forget();  // it may refer to it
-    forgotten_ = std::exchange(lesson, std::move(made));
+    forget(lesson);
+    lesson = std::move(made);
     return lesson.get();
   }
   return nullptr;
@@ -107,6 +101,8 @@ Lesson::Lesson(Learning& learning, const CallSignature& signature, const Decisio
     : learning_(learning),
       signature_(signature),
       is_guard_(regular.reason == Reason::wisdom),
+      least_bytes_(signature.total_bytes),
+      most_bytes_(signature.total_bytes),
       elapsed_(elapsed_ns()) {
   if (is_guard_) specs_.push_back(regular.spec);
 }
@@ -117,7 +113,7 @@ std::shared_ptr<Decision> Lesson::choose(const std::shared_ptr<Decision>& regula
                                          const CallSignature& call) {
   chosen_ = trial_ ? trial_->next() : regular_index();
   if (settings().check_agreement)
-    learning_.decisions_.check_agreement(signature_, "alternative " + std::to_string(chosen_));
+    learning_.decisions_.check_agreement(call, "alternative " + std::to_string(chosen_));
   const bool is_verdict = has_verdict() && trial_->incumbent() == chosen_;
   if (chosen_ == regular_index() && !is_verdict) return regular;
   std::shared_ptr<Decision> decision = alternative(chosen_, call);
@@ -198,7 +194,8 @@ void Lesson::begin() {
                                                 .calls = calls_,
                                                 .elapsed = elapsed_,
                                                 .list_cost = list_nanoseconds,
-                                                .only_observes = settings().only_observes});
+                                                .only_observes = settings().only_observes,
+                                                .is_mixed = is_shared_});
   if (is_guard_) list_candidates();
   while (trial_ && trial_->boundary()) agree();
 }
@@ -263,7 +260,8 @@ bool Lesson::exchange_sources() {
 /// A verdict changes the reasons, and may become wisdom.
 void Lesson::announce() {
   const std::string ratio = two_digits(trial_->ratio());
-  const std::string after = " after " + std::to_string(trial_->calls()) + " calls";
+  const std::string after =
+      " after " + std::to_string(trial_->calls()) + (is_shared_ ? " calls of like sizes" : " calls");
   const std::uint32_t preferred = trial_->preferred();
   if (settings().only_observes)
     verdict_ =
@@ -283,14 +281,16 @@ void Lesson::announce() {
 void Lesson::keep_verdict() const {
   if (!learning_.decisions_.may_add_wisdom()) return;
   const CallContext context = learning_.decisions_.context_of(signature_);
-  const std::uint64_t block = context.block_bytes();
+  CallContext least = context, most = context;
+  least.total_bytes = least_bytes_;
+  most.total_bytes = most_bytes_;
   const bool is_native = trial_->preferred() == Trial::native;
   add_learned({.entry = {.collective = context.collective,
                          .procs = context.procs,
                          .nodes = context.nodes,
                          .ranks_per_node = context.ranks_per_node,
                          .shares_cores = context.shares_cores,
-                         .bytes = {block, block},
+                         .bytes = {least.block_bytes(), most.block_bytes()},
                          .use = is_native ? Spec{} : specs_[trial_->preferred() - 1],
                          .ratio = is_native ? 1 : trial_->ratio(),
                          .upper = is_native ? 1 : std::max(trial_->ratio(), trial_->upper())},

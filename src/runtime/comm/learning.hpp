@@ -15,6 +15,12 @@
 //   allows it (CONVENE_LEARN=reductions).
 // - In collectives with a root, which a rank may leave early, the ranks also wait for each other within a
 //   block of a trial. The budget pays for that.
+// - Like signatures differ in total bytes only, which have the same highest bit; like choices of wisdom also
+//   have the same algorithm. The first most_alone of them have lessons of their own. With the next one, those
+//   that still count merge into one shared lesson, which later ones join (lesson_sharing.cpp). All that
+//   depends on the order in which signatures first occur, and on agreed verdicts.
+// - A rank may look up the lesson of a signature more often than others: its fast path may know fewer calls.
+//   To look up one again changes nothing. Where it could, all ranks have just forgotten their fast paths.
 // - One lesson of a communicator tries at a time: two would disturb each other. One without calls gives way.
 // - Calls take the fast path during trials. It counts them, and asks needs_attention() before each.
 // - A profiling tool behind Convene may call collectives within a native call: note() may be called within
@@ -46,6 +52,9 @@ namespace convene::runtime {
 class Decisions;
 class Learning;
 
+/// Like signatures with lessons of their own.
+inline constexpr std::size_t most_alone = 3;
+
 /// Calls of a signature before trials begin.
 inline constexpr std::uint64_t lesson_calls = 256;
 
@@ -72,7 +81,16 @@ class Lesson {
   void note(std::uint64_t begin, std::uint64_t end);
 
   const CallSignature& signature() const { return signature_; }
-  bool is_guard() const { return is_guard_; }
+  /// True if calls of this signature could share it; `regular`: their decision without learning.
+  bool is_like(const Decision& regular, const CallSignature& signature) const;
+  /// Several signatures share it.
+  bool is_shared() const { return is_shared_; }
+  /// A call of this many bytes joins.
+  void join(std::uint64_t total_bytes);
+  /// Shares this lesson, which is new, with the signature of another one that counts: adds its calls.
+  void merge(const Lesson& other);
+  /// It is forgotten: a call that is running may still refer to it, but it counts and tries no more.
+  void retire() { end(); }
   /// Has not begun: nothing is lost if it is forgotten.
   bool is_counting() const { return !trial_ && !has_ended_; }
   std::uint64_t calls() const { return calls_; }
@@ -98,6 +116,8 @@ class Lesson {
   Learning& learning_;
   const CallSignature signature_;
   const bool is_guard_;  // of a choice by wisdom
+  bool is_shared_ = false;
+  std::uint64_t least_bytes_, most_bytes_;  // total, of its calls
   bool has_ended_ = false;
   bool has_listed_ = false;  // candidates
   std::uint64_t idle_ = lesson_calls - 1, granted_ = lesson_calls - 1;
@@ -129,10 +149,13 @@ class Learning {
   /// ranks counts.
   void exclude() { is_excluded_ = true; }
 
-  std::size_t memory() const { return lessons_.size() * sizeof(Lesson); }
+  std::size_t memory() const { return (lessons_.size() + forgotten_.size()) * sizeof(Lesson); }
 
  private:
   friend class Lesson;
+  Lesson* known_lesson(const Decision& regular, const CallSignature& signature);
+  void share(Lesson& made, const Decision& regular);
+  void forget(std::unique_ptr<Lesson>& lesson);
   /// Whether a lesson may try now: no other one of this communicator does.
   bool may_try(const Lesson& lesson);
   void set_trying(Lesson& lesson, bool tries);
@@ -141,7 +164,7 @@ class Learning {
   TagSpace& tags_;
   Decisions& decisions_;
   std::vector<std::unique_ptr<Lesson>> lessons_;
-  std::unique_ptr<Lesson> forgotten_;  // the last one: a call that is running may refer to it
+  std::vector<std::unique_ptr<Lesson>> forgotten_;  // the last ones: a call that is running may refer to one
   std::size_t next_to_forget_ = 0;
   bool is_excluded_ = false;
   Lesson* trying_ = nullptr;
