@@ -275,52 +275,7 @@ def test_wrong_requests(convene: Convene, tmp_path: Path) -> None:
 ENOUGH_CONTRAST = 4.5  # of text and what is under it: WCAG 2.2, level AA
 
 # Says at the end of the page how large things came out, and which text is the hardest to read.
-PROBE = """
-<script>
-window.onerror = (message) => parent.document.body.dataset.error = message;
-const channels = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
-const shows = (colour) => channels(colour).length > 2 && (channels(colour)[3] ?? 1) > 0;
-const luminance = (colour) => {
-  const linear = (x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
-  const [r, g, b] = channels(colour).map(x => linear(x / 255));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-const inFigure = (each) => each instanceof SVGElement;
-const paint = (each) => getComputedStyle(each)[inFigure(each) ? 'fill' : 'backgroundColor'];
-// Of a text, against what is painted under its middle.
-const contrast = (text) => {
-  text.scrollIntoView({block: 'center', inline: 'center'});
-  const box = text.getBoundingClientRect();
-  const under = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  const isText = (each) => ['text', 'tspan'].includes(each.tagName);
-  const isGround = (each) => !text.contains(each) && !isText(each) && shows(paint(each));
-  const ground = under.find(isGround);
-  const colour = getComputedStyle(text)[inFigure(text) ? 'fill' : 'color'];
-  const [low, high] = [luminance(colour), ground ? luminance(paint(ground)) : 1].sort((a, b) => a - b);
-  return (high + 0.05) / (low + 0.05);
-};
-const hasText = (each) => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-window.onload = () => {
-  document.querySelectorAll('details').forEach(each => each.open = true);
-  const written = [...document.querySelectorAll('body *:not(script):not(style)')].filter(hasText);
-  const faint = written.map(each => [contrast(each), each.textContent.trim()]).sort((a, b) => a[0] - b[0])[0];
-  document.querySelectorAll('details').forEach(each => each.open = false);
-  window.scrollTo(0, 0);
-  const boxes = (what) => [...document.querySelectorAll(what)].map(each => each.getBoundingClientRect());
-  const texts = boxes('figure svg text').map(box => box.height);
-  const figures = boxes('figure svg').map(box => box.width);
-  const right = (each) => each.closest('.scroll').getBoundingClientRect().right;
-  const cropped = [...document.querySelectorAll('figure svg')].filter(each =>
-    each.getBoundingClientRect().right > Math.min(right(each), innerWidth) + 1);
-  parent.document.body.dataset.found = JSON.stringify({ cropped: cropped.length,
-    faintest: faint[0], faintest_text: faint[1],
-    page: document.documentElement.scrollWidth, window: innerWidth, texts: Math.min(...texts),
-    figures: figures.length, narrowest: Math.min(...figures) });
-};
-</script>
-"""
-
-
+PROBE = (Path(__file__).parent / "probe.html").read_text()
 FRAME = """<!doctype html><body style="margin:0">
 <iframe src="probed.html" style="border:0;width:{width}px;height:900px"></iframe>"""
 

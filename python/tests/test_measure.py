@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene measure: parameters from observations of machines that are known, and what the command says."""
 
-import functools
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,127 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from convene import _core
-from convene.base import paths
 from convene.model import curves, fit_checks, fit_taulop, fits, measured_series, measurement
 from convene.model.measured_series import Curve, Observations
-from convene.model.platform_types import Observed, SeriesJson
+
+from .known_machine import SIZES, US, Machine, contended
 
 Convene = Any
 MakeLauncher = Callable[[str], Any]
 
 OPEN_MPI = "mpirun (Open MPI) 5.0.11"
-
-SIZES = [0, 1, 64, 1024, 4096, 4608, 16384, 65536]
-US = 1e-6
-
-
-def contended(tau: int, size: float) -> float:
-    """Seconds of a copy beside τ - 1 others."""
-    return (size + 1) * 1e-10 * tau
-
-
-class Machine:
-    """A machine that keeps to LogGP between two ranks, and to τ-Lop where more of them send."""
-
-    L, o, g, G = 1.0 * US, 0.2 * US, 0.5 * US, 0.0004 * US
-    threshold = 4500
-    late = 3 * US  # what messages from the threshold on take longer
-
-    def __init__(self, noise: float = 0.0, rounds: int = 12, nodes: int = 1, ranks: int = 2) -> None:
-        self.random, self.noise, self.rounds, self.nodes = np.random.default_rng(7), noise, rounds, nodes
-        self.ranks = ranks  # of a node: 1 or 2
-
-    def single(self, size: float) -> float:
-        return (
-            self.L + 2 * self.o + max(0.0, size - 1) * self.G + (self.late if size >= self.threshold else 0)
-        )
-
-    def ring(self, size: float, tau: int) -> float:
-        return self.single(size) * (1 + (tau - 1) / 2)
-
-    def burst(self, messages: int, delay: float, size: float) -> float:
-        gap = self.g + (size - 1) * self.G
-        return 2 * self.single(size) + (messages - 1) * max(self.o + delay, gap)
-
-    def series(
-        self, operation: str, channel: str, time: Callable[[float], float], **facts: Any
-    ) -> SeriesJson:
-        sizes = facts.pop("sizes", SIZES)
-        delay = facts.pop("delay", 0.0)
-        return {
-            "operation": operation,
-            "channel": channel,
-            "tau": facts.get("tau", 1),
-            "messages": facts.get("messages", 1),
-            "algorithm": facts.get("algorithm", ""),
-            "points": [
-                {
-                    "bytes": size,
-                    "calls": 1,
-                    "delay": delay,
-                    "seconds": list(
-                        time(size) * (1 + self.noise * self.random.exponential(size=self.rounds))
-                    ),
-                }
-                for size in sizes
-            ],
-        }
-
-    def exchange(self, name: str, tau: int) -> SeriesJson:
-        return self.series("exchange", name, lambda size: 1.5 * self.ring(size, tau), tau=tau)
-
-    def shared(self, tau: int) -> SeriesJson:
-        return self.series("shared", "memory", lambda size: 2 * contended(tau, size), tau=tau)
-
-    def channel(self, name: str) -> list[SeriesJson]:
-        side = "ring" if name == "memory" else "cross"
-        found = [
-            self.series("round_trip", name, lambda size: 2 * self.single(size)),
-            self.series(side, name, lambda size: self.ring(size, 2), tau=2),
-            *(self.exchange(name, tau) for tau in (1, 2) if name == "network"),
-            *(self.shared(tau) for tau in (1, 2) if name == "memory"),
-            self.series("synchronous", name, lambda _: 2 * self.single(0), sizes=[0]),
-            self.series("send", name, lambda _: self.o),
-            self.series("receive", name, lambda _: self.o),
-            self.series("burst", name, lambda size: self.burst(16, 0, size), messages=16, sizes=SIZES[1:]),
-            self.series(
-                "burst", name, lambda size: self.burst(16, 9 * US, size), messages=16, delay=9 * US, sizes=[1]
-            ),
-        ]
-        for number in (1, 2, 4, 8):
-            facts: dict[str, Any] = {"messages": number, "sizes": [1]}
-            found += [
-                self.series("burst", name, functools.partial(self.burst, number, 0.0), **facts),
-                self.series("sends", name, lambda _: self.o, **facts),
-                self.series("receives", name, lambda _: self.o, **facts),
-            ]
-        return found
-
-    def raw(self) -> Observed:
-        names = ["memory", "network"][: self.nodes] if self.ranks > 1 else ["network"]
-        local = [
-            self.series(what, "local", functools.partial(contended, tau), tau=tau)
-            for what in ("copy", "combine")
-            for tau in (1, 2)
-        ]
-        local.append(self.series("packing", "local", lambda size: 3 * contended(1, size)))
-        return {
-            "format": 1,
-            "procs": self.ranks * self.nodes,
-            "stack": "openmpi",
-            "nodes": [node for node in range(self.nodes) for _ in range(self.ranks)],
-            "environment": {
-                "mpi": "Some MPI 1.0",
-                "processor": "Some CPU",
-                "cores": 64,
-                "hosts": ["here"],
-                "started": "2026-01-01T00:00:00Z",
-            },
-            "command": ["mpirun"],
-            "variables": {},
-            "protocols": dict.fromkeys(names, self.threshold),
-            "series": [one for name in names for one in self.channel(name)] + local,
-        }
 
 
 def fitted(machine: Machine) -> Any:
@@ -320,96 +206,3 @@ def test_the_platform_is_one_that_predict_reads(nodes: int, tmp_path: Path, conv
     # With noise that only adds, medians are a few per cent above the truth.
     seconds = found.json["algorithms"][0]["seconds"][0]
     assert 1 <= seconds / machine.single(65536) < 1.1
-
-
-PROGRAM = """#!{python}
-import os, shutil, sys
-
-if os.environ["RANK"] == "0":
-    print("progress 1 2")
-    shutil.copy({raw!r}, sys.argv[sys.argv.index("--output") + 1])
-if {said!r}:
-    print({said!r}, file=sys.stderr)
-sys.exit({status})
-"""
-
-
-@pytest.fixture
-def make_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Puts a program that has measured before where the command looks for it."""
-
-    def make(raw: Observed | None = None, status: int = 0, said: str = "") -> None:
-        file = tmp_path / "raw.json"
-        file.write_text(json.dumps(raw or Machine(noise=0.05).raw()))
-        for tool in ("bench", "run", "measure"):
-            program = tmp_path / f"convene-{tool}-openmpi"
-            program.write_text(PROGRAM.format(python=sys.executable, raw=str(file), status=status, said=said))
-            program.chmod(0o755)
-        monkeypatch.setattr(paths, "PROGRAMS", (tmp_path,))
-
-    return make
-
-
-def test_a_table_a_file_and_pictures(
-    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None], tmp_path: Path
-) -> None:
-    make_program()
-    launcher, output, plots = make_launcher(OPEN_MPI), tmp_path / "here.json", tmp_path / "plots"
-    plots.mkdir()
-    done = convene(
-        *("measure", "-n", 2, "--launcher", launcher, "-o", output, "--plots", plots, "--quick"),
-        *("--raw", tmp_path / "all.json"),
-    )
-    assert done.status == 0, done
-    assert "here: Some CPU, Some MPI 1.0" in done.out
-    assert "memory: a sender waits for its receiver from 4.39 KiB on" in done.out
-    assert "between 4 KiB and 4.5 KiB a round_trip jumps" in done.out
-    lines = [line.split() for line in done.out.splitlines()]
-    assert next(line for line in lines if line[:1] == ["G"])[2:4] >= ["0"]
-    assert json.loads(output.read_text())["name"] == "here"
-    assert json.loads((tmp_path / "all.json").read_text())["procs"] == 2
-    assert {path.name for path in plots.iterdir()} >= {"memory-messages.svg", "memory-transfers.svg"}
-    words = launcher.received["arguments"]
-    assert words[words.index("--largest") + 1] == str(1 << 20)
-    assert done.err == ""
-
-
-def test_too_many_ranks_are_said(
-    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None]
-) -> None:
-    raw = Machine().raw()
-    raw["environment"]["cores"] = 1
-    make_program(raw)
-    done = convene("measure", "-n", 2, "--launcher", make_launcher(OPEN_MPI), "--json")
-    assert done.status == 0
-    assert done.json["measured"]["ranks"] == 2
-    assert "2 ranks shared 1 cores" in done.err
-
-
-def test_what_the_program_says(
-    convene: Convene, make_launcher: MakeLauncher, make_program: Callable[..., None]
-) -> None:
-    make_program(status=1, said="convene-measure: MPI_Send failed")
-    done = convene("measure", "-n", 2, "--launcher", make_launcher(OPEN_MPI))
-    assert (done.status, done.err) == (1, "convene: MPI_Send failed\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["-n", 1], "-n 1 is out of range; give 2 to 4096 ranks"),
-        (["-n", 2, "-o", "here.txt"], "-o here.txt must end in .json"),
-        (
-            ["-n", 2, "--plots", "/no/such"],
-            "cannot create the directory --plots /no/such: No such file or directory",
-        ),
-        (["-n", 2, "--fit-to", "binomial"], "invalid --fit-to 'binomial'; give COLLECTIVE=ALGORITHM"),
-        (
-            ["-n", 3, "--fit-to", "allgather=recursive_doubling"],
-            "needs a number of processes that is a power",
-        ),
-        (["-n", 2, "--largest", "8"], "--largest 8 is out of range; give 64 bytes to 1 GiB"),
-    ],
-)
-def test_wrong_requests(convene: Convene, words: list[Any], sentence: str) -> None:
-    assert sentence in convene("measure", *words).complaint
