@@ -14,17 +14,12 @@
 #include <functional>
 
 #include "collective/core/algorithm.hpp"
+#include "collective/parts/named_for_test.hpp"
 #include "patterns/loggp_tree.hpp"
 #include "patterns/tree.hpp"
 
 namespace convene::collective {
 namespace {
-
-const Algorithm& algorithm(Collective collective, std::string_view name) {
-  for (const Algorithm* each : catalogue(collective))
-    if (each->name == name) return *each;
-  throw std::logic_error("no such algorithm");
-}
 
 /// A message in a model.
 struct Sent {
