@@ -2,7 +2,7 @@
 """Simulated programs: a skeleton with an algorithm for each of its collectives."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -55,12 +55,7 @@ class Program(Case):
     seed: int = 1
 
     def extent(self) -> tuple[str, int]:
-        asked = zip(self.skeleton.calls, self.specs, strict=True)
-        found = [
-            extent_of(call.collective, spec, self.procs, self.platform, self.mapping, call.root, apart=False)
-            for call, spec in asked
-        ]
-        return next(filter(None, (refusal for refusal, _ in found)), ""), sum(steps for _, steps in found)
+        return extent_of_calls(self, self.skeleton.calls, self.specs)
 
     @property
     def parts(self) -> int:
@@ -85,6 +80,15 @@ class Program(Case):
             if on_part:
                 on_part()
         return [done]
+
+
+def extent_of_calls(case: Case, calls: Sequence[Call], specs: Sequence[str]) -> tuple[str, int]:
+    """Why a call cannot be simulated by its algorithm (empty if all can), and the steps of all."""
+    found = [
+        extent_of(call.collective, spec, case.procs, case.platform, case.mapping, call.root, apart=False)
+        for call, spec in zip(calls, specs, strict=True)
+    ]
+    return next(filter(None, (refusal for refusal, _ in found)), ""), sum(steps for _, steps in found)
 
 
 def together(runs: list[Simulated], seconds: float) -> Simulated:

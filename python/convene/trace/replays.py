@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 from convene import _core
 from convene._core import RequestError
 from convene.base.core_types import Simulated
-from convene.simulate.cases import Case, extent_of
-from convene.simulate.programs import CallSimulation, Program, Setting, able, fastest, together
+from convene.simulate.cases import Case
+from convene.simulate.programs import (
+    CallSimulation,
+    Program,
+    Setting,
+    able,
+    extent_of_calls,
+    fastest,
+    together,
+)
 from convene.simulate.skeletons import Call, Skeleton
 from convene.trace.recordings import Communicator, Recording
 
@@ -109,12 +117,7 @@ class Replay(Case):
     seed: int = 1
 
     def extent(self) -> tuple[str, int]:
-        asked = zip(self.recorded.kinds, self.specs, strict=True)
-        found = [
-            extent_of(call.collective, spec, self.procs, self.platform, self.mapping, call.root, apart=False)
-            for call, spec in asked
-        ]
-        return next(filter(None, (refusal for refusal, _ in found)), ""), sum(steps for _, steps in found)
+        return extent_of_calls(self, self.recorded.kinds, self.specs)
 
     @property
     def parts(self) -> int:
