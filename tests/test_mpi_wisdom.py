@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.stacks import ENVIRONMENT, Done, Stack, all_stacks
+from tests.conftest import ROOT
 
 OTHERS = [name for name in all_stacks() if name not in ("openmpi4", "mpich5")]
 STACKS = ["openmpi4", *(pytest.param(name, marks=pytest.mark.all) for name in OTHERS)]
@@ -58,12 +60,20 @@ def entry(here: dict[str, Any], **others: Any) -> dict[str, Any]:
     }
 
 
-def run(stack: Stack, procs: int, entries: list[dict[str, Any]], folder: Path, **variables: str) -> Done:
+def run(
+    stack: Stack,
+    procs: int,
+    entries: list[dict[str, Any]],
+    folder: Path,
+    preload: Path | bool = True,
+    **variables: str,
+) -> Done:
     path = folder / "wisdom.json"
     path.write_text(json.dumps({"convene_wisdom": 1, "entries": entries}))
     path.chmod(0o644)
     program = [stack.program("allgather_plain")]
-    done = stack.run(procs, program, {"CONVENE_WISDOM": str(path), **variables}, timeout=60)
+    environment = {"CONVENE_WISDOM": str(path), **variables}
+    done = stack.run(procs, program, environment, preload=preload, timeout=60)
     assert done.status == 0, done.output
     assert "all right" in done.output
     return done
@@ -90,6 +100,21 @@ def test_what_was_measured_here_decides(name: str, tmp_path: Path) -> None:
     assert choice(done, "allgatherv") == NATIVE
     # Rank 0 alone has looked at the file, and all ranks have decided the same.
     assert choice(run(stack, 2, [entry(here)], tmp_path, CONVENE_CHECK="agreement")) == LEARNED
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_wisdom_for_more_ranks_costs_no_agreement(name: str, tmp_path: Path) -> None:
+    """As many collectives of Convene's as without entries; the nodes are found where an entry may hold."""
+    stack, library = stack_of(name), tmp_path / "libcount_internal.so"
+    stack.compile(ROOT / "tests/mpi/libraries/count_internal.c", library, "-shared", "-fPIC")
+    here, found = place(stack), []
+    for entries in ([], [entry(here, procs=3)], [entry(here)]):
+        preload = Path(f"{stack.preload}:{library}")
+        done = run(stack, 2, entries, tmp_path, preload=preload)
+        found.append(sorted(int(count) for count in re.findall(r"internal collectives: (\d+)", done.output)))
+    assert len(found[0]) == 2
+    assert found[0] == found[1]
+    assert found[1] < found[2]
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,12 @@ Wisdom::Wisdom(std::vector<WisdomEntry> entries) : entries_(std::move(entries)) 
   });
 }
 
+Wisdom Wisdom::up_to(Rank procs) const {
+  std::vector<WisdomEntry> entries = entries_;
+  std::erase_if(entries, [&](const WisdomEntry& each) { return each.procs > procs; });
+  return Wisdom(std::move(entries));
+}
+
 bool Wisdom::knows(Collective collective) const {
   return std::ranges::any_of(entries_,
                              [&](const WisdomEntry& each) { return each.collective == collective; });

@@ -61,6 +61,9 @@ class Wisdom {
   /// end.
   explicit Wisdom(std::vector<WisdomEntry> entries);
 
+  /// The entries for communicators of at most this many ranks.
+  Wisdom up_to(Rank procs) const;
+
   bool is_empty() const { return entries_.empty(); }
   const std::vector<WisdomEntry>& entries() const { return entries_; }
   /// True if some entry is about this collective.

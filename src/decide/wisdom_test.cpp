@@ -50,6 +50,16 @@ WisdomEntry entry(const std::string& use, double upper, std::string measured = "
   return made;
 }
 
+TEST(Wisdom, LeavesOutEntriesForMoreRanks) {
+  WisdomEntry small = entry("bruck", 0.5);
+  small.procs = 2;
+  const Wisdom wisdom({entry("ring", 0.5), small});
+  EXPECT_EQ(wisdom.up_to(4).entries().size(), 2u);
+  ASSERT_EQ(wisdom.up_to(3).entries().size(), 1u);
+  EXPECT_EQ(wisdom.up_to(3).entries().front().procs, 2u);
+  EXPECT_TRUE(wisdom.up_to(1).is_empty());
+}
+
 TEST(Wisdom, ReadsEveryField) {
   const auto entries = parse_wisdom(valid(), "w.json");
   ASSERT_EQ(entries.size(), 1u);

@@ -48,15 +48,16 @@ FoundWisdom wisdom_of_launching_machine(const MachineKey& here) {
   return {reading.wisdom(), reading.refusals()};
 }
 
-/// What rank 0 has read: a line that names the node, then the entries. Empty where there is no wisdom. Does
-/// not throw: the other ranks wait for the answer.
-std::string read_here() noexcept try {
+/// What rank 0 has read: a line that names the node, then the entries that communicators of these ranks may
+/// use. Empty where there are none. Does not throw: the other ranks wait for the answer.
+std::string read_here(Rank procs) noexcept try {
   const MachineKey here = machine_here();
   const FoundWisdom found =
       results::is_remote() ? wisdom_of_launching_machine(here) : read_wisdom(settings().wisdom_files, here);
   for (const std::string& each : found.refusals) ProfileRegistry::instance().declare(each);
-  if (found.wisdom.is_empty()) return "";
-  return here.cpu + "\t" + std::to_string(here.cores) + "\n" + found.wisdom.lines();
+  const Wisdom usable = found.wisdom.up_to(procs);
+  if (usable.is_empty()) return "";
+  return here.cpu + "\t" + std::to_string(here.cores) + "\n" + usable.lines();
 } catch (...) {
   code_of_exception();
   return "";
@@ -88,7 +89,7 @@ std::string broadcast(std::string text, const CommInfo& info) {
 SharedWisdom share(const CommInfo& info) {
   const ErrorsReturned scope(info.comm);
   SharedWisdom shared{.selection = settings().selection};
-  const std::string text = broadcast(info.rank == 0 ? read_here() : "", info);
+  const std::string text = broadcast(info.rank == 0 ? read_here(info.procs) : "", info);
   if (text.empty()) return shared;
   std::uint64_t cores = 0;
   const std::unique_ptr<Selection> made = selection_from(text, cores);

@@ -8,7 +8,8 @@
 //   MPI_Init did not pass through Convene, agrees in its first blocking call: its rank 0 reads. Which of both
 //   applies is equal on all its ranks.
 // - Ranks on nodes with another processor refuse it, for all ranks.
-// - Without wisdom nothing else is agreed on in MPI_Init. A communicator whose first trial is about to try
+// - Without wisdom for as many ranks or fewer, nothing else is agreed on in MPI_Init. A communicator whose
+// first trial is about to try
 //   candidates agrees on its machine by itself, since their verdicts may become wisdom.
 #pragma once
 
