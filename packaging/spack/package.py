@@ -27,9 +27,9 @@ class Convene(PythonPackage):
     depends_on("py-typer@0.12:", type=("build", "run"))
     depends_on("py-rich@13:", type=("build", "run"))
     depends_on("py-jinja2@3.1:", type=("build", "run"))
-    depends_on("py-numpy@1.26:", type=("build", "run"))
-    depends_on("py-scipy@1.15:", type=("build", "run"))
-    depends_on("py-matplotlib@3.10:", type=("build", "run"))
+    depends_on("py-numpy@1.24:", type=("build", "run"))
+    depends_on("py-scipy@1.10:", type=("build", "run"))
+    depends_on("py-matplotlib@3.6:", type=("build", "run"))
 
     def patch(self):
         # Spack's MPI takes the place of the package that brings the standard ABI's header.

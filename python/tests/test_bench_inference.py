@@ -32,6 +32,15 @@ def test_independent_samples_are_rarely_suspected(test: Callable[[Array], float]
     assert 0.02 < share < 0.08
 
 
+def test_corrected_p_values_are_those_of_scipy() -> None:
+    control = pytest.importorskip("scipy", minversion="1.11").stats.false_discovery_control
+    random = np.random.default_rng(3)
+    for number in (1, 2, 5, 40):
+        p_values = [*map(float, random.uniform(0, 1, number) ** 3), 0.01, 0.01]
+        assert inference.corrected(p_values) == pytest.approx(control(p_values), rel=1e-12)
+    assert inference.corrected([]) == []
+
+
 def test_runs_that_are_not_independent_are_found() -> None:
     random = np.random.default_rng(5)
     walks = [10 + np.cumsum(random.normal(0, 1, 60)) * 0.1 for _ in range(50)]

@@ -158,6 +158,15 @@ def test_curves_never_fall() -> None:
     assert np.all(table[2].times >= table[1].times)
 
 
+def test_pooled_values_are_those_of_scipy() -> None:
+    optimize = pytest.importorskip("scipy", minversion="1.12").optimize
+    random = np.random.default_rng(3)
+    for size in (1, 2, 3, 7, 64):
+        values, weights = random.normal(np.arange(size) / 9, 1), random.uniform(0.1, 9, size)
+        expected = optimize.isotonic_regression(values, weights=weights).x
+        assert curves.isotonic(values, weights) == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_difference_near_nothing_does_not_spoil_its_neighbours() -> None:
     whole = np.array([10, 10.1, 11, 14, 17, 24, 60, 800]) * 1e-6
     spent = np.array([10, 10, 10, 10, 18, 18, 18, 18]) * 1e-6

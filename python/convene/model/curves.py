@@ -18,12 +18,24 @@ def nondecreasing(curve: Curve, measured: Array | None = None) -> Curve:
     """The closest curve (squared relative errors) that never falls and is nowhere negative. Where the times
     are differences, `measured` is what they are differences of: errors are relative to that. (A difference
     near 0, or below, would else count for more than all others.)"""
-    from scipy import optimize  # slow import
-
     times = np.maximum(curve.times, 0.0)
     size = times if measured is None else measured
     weights = 1 / np.maximum(size, size.max() * 1e-6 + 1e-12) ** 2
-    return Curve(curve.bytes, optimize.isotonic_regression(times, weights=weights).x)
+    return Curve(curve.bytes, isotonic(times, weights))
+
+
+def isotonic(values: Array, weights: Array) -> Array:
+    """The closest values that never fall, in weighted least squares: neighbours that fall are pooled at their
+    mean (Ayer et al. 1955). SciPy has it since version 1.12."""
+    pools: list[tuple[float, float, int]] = []  # mean, weight, how many values; means rise
+    for value, weight in zip(values, weights, strict=True):
+        mean, total, count = float(value), float(weight), 1
+        while pools and pools[-1][0] >= mean:
+            other, its_weight, its_count = pools.pop()
+            mean = (mean * total + other * its_weight) / (total + its_weight)
+            total, count = total + its_weight, count + its_count
+        pools.append((mean, total, count))
+    return np.repeat([mean for mean, _, _ in pools], [count for _, _, count in pools])
 
 
 def half_trip(sample: Sample, channel: str) -> Curve:

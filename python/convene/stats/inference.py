@@ -5,6 +5,7 @@ From SciPy where it has them. The methods are those of Marendic et al. 2016, sec
 test, Levene's test, linear trend, autocorrelation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ def p_value_of_pairs(first: Array, second: Array, seed: int = 1) -> float:
         permutation_type="samples",
         n_resamples=RESAMPLES,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        random_state=np.random.default_rng(seed),  # SciPy 1.15 calls it rng, and reads both
         batch=2000,
     )
     return float(result.pvalue)
@@ -47,7 +48,7 @@ def p_value_of_groups(first: Array, second: Array, seed: int = 1) -> float:
         permutation_type="independent",
         n_resamples=RESAMPLES,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        random_state=np.random.default_rng(seed),  # SciPy 1.15 calls it rng, and reads both
         batch=2000,
     )
     return float(result.pvalue)
@@ -64,7 +65,7 @@ def ratio_interval(
         confidence_level=confidence,
         method="percentile",
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        random_state=np.random.default_rng(seed),  # SciPy 1.15 calls it rng, and reads both
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
@@ -98,6 +99,18 @@ def runs_test(sample: Array) -> float:
     # With a correction for continuity.
     distance = max(abs(runs - mean) - 0.5, 0.0)
     return float(2 * stats.norm.sf(distance / np.sqrt(variance)))
+
+
+def corrected(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number, in the same order: the least false discovery rate at which each is
+    a discovery (Benjamini and Hochberg 1995). SciPy has it since version 1.11."""
+    if not p_values:
+        return []
+    falling = np.argsort(p_values)[::-1]
+    ranks = np.arange(len(p_values), 0, -1)
+    found = np.empty(len(p_values))
+    found[falling] = np.minimum.accumulate(np.asarray(p_values)[falling] * len(p_values) / ranks)
+    return [float(p) for p in np.minimum(found, 1.0)]
 
 
 @dataclass(frozen=True)

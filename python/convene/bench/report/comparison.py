@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from convene.bench.report import measured, sentences
+from convene.bench.report import sentences
 from convene.bench.report.measured import SURE, TIE, Measured
 from convene.bench.report.tables import CASE_HEADS, Seconds, Table, case_cells
 from convene.bench.summary import Case
@@ -55,7 +55,7 @@ def compare(first: Measured, second: Measured) -> list[Compared]:
         low, high = inference.ratio_interval(other, one)
         p_value = inference.p_value_of_groups(one, other)
         found.append(Compared(row.case, row.name, *centres, ratio, low, high, p_value))
-    p_values = measured.corrected([each.p_value for each in found])
+    p_values = inference.corrected([each.p_value for each in found])
     return [replace(each, p_value=p) for each, p in zip(found, p_values, strict=True)]
 
 

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from convene import _core
 from convene._core import RequestError
@@ -115,11 +114,6 @@ def is_deterministic(run: MeasuredRun) -> bool:
     return options.get("noise", "none") == "none" and drawn == 1
 
 
-def corrected(p_values: list[float]) -> list[float]:
-    """For the number of tests, after Benjamini and Hochberg."""
-    return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
-
-
 def gain_of(seconds: float, of: float) -> float:
     """What part of the other's time is saved; of nothing, nothing."""
     return 1 - seconds / of if of else 0.0
@@ -143,7 +137,7 @@ def find_wins(measured: Measured) -> list[Win]:
             continue
         rows = sorted(rows, key=lambda row: row.seconds.value)
         found.append(exact_win(case, rows) if measured.is_exact else probable_win(measured, case, *rows[:2]))
-    p_values = corrected([win.p_value for win in found])
+    p_values = inference.corrected([win.p_value for win in found])
     return [replace(win, p_value=p) for win, p in zip(found, p_values, strict=True)]
 
 

@@ -33,12 +33,15 @@ def variation(measured: Measured) -> Iterator[Sketch]:
     drawing, axes = plt.subplots(figsize=(5, 3.4))
     for name, values in found.items():
         shape = {key: value for key, value in sketches.look(measured, name).items() if key != "marker"}
-        axes.ecdf(np.maximum(values, LEAST_VARIATION), label=name, linewidth=1.6, **shape)
+        places = np.sort(np.maximum(values, LEAST_VARIATION))
+        shares = np.arange(len(places) + 1) / len(places)
+        axes.plot([places[0], *places], shares, drawstyle="steps-post", label=name, linewidth=1.6, **shape)
     axes.set_xscale("log")
     label_percents(axes.xaxis)
     axes.set_xlabel("coefficient of variation of a sample")
     axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     axes.set_ylabel("share of cases")
+    axes.set_ylim(0, 1)
     style.legend(drawing, [axes])
     yield Sketch(
         drawing,

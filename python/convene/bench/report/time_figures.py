@@ -2,7 +2,9 @@
 """Figures of times: over sizes, ranks and imbalance, against native, absorption."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib import pyplot as plt
 
@@ -16,6 +18,10 @@ from convene.catalogue import collectives, selection
 from convene.plots import style
 from convene.plots.axes import label_ratios, label_times, set_sizes, set_times
 from convene.stats import arrivals
+
+# Of box plots; Matplotlib before 3.10 has the other name alone.
+IS_NEW = matplotlib.__version_info__ >= (3, 10)
+HORIZONTAL: dict[str, Any] = {"orientation": "horizontal"} if IS_NEW else {"vert": False}
 
 
 def over_sizes(measured: Measured) -> Iterator[Sketch]:
@@ -122,9 +128,7 @@ def gains(measured: Measured) -> Iterator[Sketch]:
             continue
         drawing, axes = plt.subplots(figsize=(5, 0.45 * len(found) + 1.2))
         names = sorted(found, key=lambda name: -float(np.median(found[name])))
-        boxes = axes.boxplot(
-            [found[name] for name in names], orientation="horizontal", widths=0.6, patch_artist=True
-        )
+        boxes = axes.boxplot([found[name] for name in names], widths=0.6, patch_artist=True, **HORIZONTAL)
         for name, box, line in zip(names, boxes["boxes"], boxes["medians"], strict=True):
             box.set(facecolor=sketches.look(measured, name)["color"], alpha=0.35)
             line.set(color="#1b1f24", linewidth=1.6)
