@@ -22,7 +22,10 @@ def python(request: Request) -> Tally:
     """Style, then types: those of the package's tests apart, as both folders are called `tests`."""
     folders = [
         name
-        for name in ("python/convene", "tests", "examples", "benchmarks", "packaging/wheel.py")
+        for name in (
+            *("python/convene", "tests", "examples", "benchmarks"),
+            *("packaging/wheel.py", "packaging/deb.py"),
+        )
         if (ROOT / name).is_file() or any((ROOT / name).rglob("*.py"))
     ]
     tests = (BIN / "mypy", "--cache-dir", request.build / "tests" / "mypy", "python/tests")
