@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests only: random forecasts of arrivals, and comparison of schedules.
+// For tests only: random forecasts of arrivals, plans with a forecast, and comparison of schedules.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,11 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "collective/core/algorithm.hpp"
+#include "collective/parts/named_for_test.hpp"
 #include "schedule/core/schedule.hpp"
 
 namespace convene::collective {
@@ -59,6 +62,22 @@ inline bool same(const Schedule& a, const Schedule& b) {
         a[id].round != b[id].round || !std::ranges::equal(a.ranges(id), b.ranges(id)))
       return false;
   return true;
+}
+
+/// With a forecast in rounds, by rank; `segments` of 0: the default.
+inline Call call_of(Collective collective, std::string_view name, const Arrivals& forecast,
+                    std::int64_t segments) {
+  Call call{.collective = collective,
+            .procs = static_cast<Rank>(forecast.size()),
+            .parameters = algorithm(collective, name).default_parameters(),
+            .arrivals = forecast};
+  if (segments > 0) call.parameters[0] = segments;
+  return call;
+}
+
+inline Plan plan_of(Collective collective, std::string_view name, const Arrivals& forecast,
+                    std::int64_t segments = 0) {
+  return build_plan(algorithm(collective, name), call_of(collective, name, forecast, segments));
 }
 
 }  // namespace convene::collective

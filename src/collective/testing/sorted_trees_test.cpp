@@ -10,26 +10,11 @@
 
 #include "collective/core/algorithm.hpp"
 #include "collective/parts/forecasts_for_test.hpp"
-#include "collective/parts/named_for_test.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/testing/mutation.hpp"
 
 namespace convene::collective {
 namespace {
-
-Call call_of(Collective collective, std::string_view name, const Arrivals& forecast, std::int64_t segments) {
-  Call call{.collective = collective,
-            .procs = static_cast<Rank>(forecast.size()),
-            .parameters = algorithm(collective, name).default_parameters(),
-            .arrivals = forecast};
-  if (segments > 0) call.parameters[0] = segments;
-  return call;
-}
-
-Plan plan_of(Collective collective, std::string_view name, const Arrivals& forecast,
-             std::int64_t segments = 0) {
-  return build_plan(algorithm(collective, name), call_of(collective, name, forecast, segments));
-}
 
 /// Exit time of each rank, in rounds: a message takes one round, a rank sends one and receives one at a time,
 /// in any possible order. A rank that has not arrived receives, but does nothing that depends on its input.

@@ -4,26 +4,11 @@
 
 #include "collective/core/algorithm.hpp"
 #include "collective/parts/forecasts_for_test.hpp"
-#include "collective/parts/named_for_test.hpp"
 #include "schedule/print/print.hpp"
 #include "schedule/testing/mutation.hpp"
 
 namespace convene::collective {
 namespace {
-
-Call call_of(Collective collective, std::string_view name, const Arrivals& forecast, std::int64_t segments) {
-  Call call{.collective = collective,
-            .procs = static_cast<Rank>(forecast.size()),
-            .parameters = algorithm(collective, name).default_parameters(),
-            .arrivals = forecast};
-  if (segments > 0) call.parameters[0] = segments;
-  return call;
-}
-
-Plan plan_of(Collective collective, std::string_view name, const Arrivals& forecast,
-             std::int64_t segments = 0) {
-  return build_plan(algorithm(collective, name), call_of(collective, name, forecast, segments));
-}
 
 std::string text_of(Collective collective, std::string_view algorithm_name, const Arrivals& forecast,
                     std::int64_t segments_given = 0) {
