@@ -204,6 +204,16 @@ def test_many_sizes(name: str) -> None:
     run(stack_of(name), 3000, "many", CONVENE_CHECK="agreement")
 
 
+def test_what_is_frequent_is_learned_beside_many_rare_signatures(slow_allgather: Path) -> None:
+    """36 rare ones: more than there are lessons."""
+    done = run_slow(slow_allgather, 3000, "rare")
+    assert calls(done, "allgather", "learned") > 0
+
+
+def test_one_rank_pauses_and_resumes() -> None:
+    run(stack_of("openmpi4"), 30_000, "toggle")
+
+
 def test_a_wisdom_file_that_cannot_be_written_is_reported(slow_allgather: Path, tmp_path: Path) -> None:
     path = tmp_path / "wisdom.json"
     path.write_text("{")

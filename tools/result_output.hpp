@@ -23,11 +23,14 @@ class ResultOutput {
   /// Rank 0 opens the file; other ranks have no path. `returns`: write lines if the file does not exist.
   ResultOutput(const std::string& path, bool returns)
       : is_forwarded_(returns && access(path.c_str(), F_OK) != 0), is_plain_(path.empty()) {
+    errno = 0;
     if (!is_plain_ && !is_forwarded_) file_.open(path);
+    if (!file_) error_ = errno;
   }
 
   /// 0, or the error of the system if the text cannot be written.
   int write(std::string_view text) {
+    if (error_) return error_;
     errno = 0;
     if (put(text)) return 0;
     return errno ? errno : EIO;
@@ -61,6 +64,7 @@ class ResultOutput {
 
   bool is_forwarded_, is_plain_;
   std::ofstream file_;
+  int error_ = 0;  // of open()
 };
 
 }  // namespace convene::bench

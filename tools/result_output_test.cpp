@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 namespace convene::bench {
 namespace {
 
@@ -11,6 +13,10 @@ TEST(ResultOutput, SaysWhyItCannotWrite) {
   const int error = output.write("{}\n");
   EXPECT_EQ(error, ENOSPC);
   EXPECT_EQ(ResultOutput::sentence("a.json", error), "cannot write a.json: No space left on device");
+}
+
+TEST(ResultOutput, SaysWhyItCannotOpen) {
+  EXPECT_EQ(ResultOutput("/dev/null/a", false).write("{}\n"), ENOTDIR);
 }
 
 TEST(ResultOutput, WritesWhatItCan) { EXPECT_EQ(ResultOutput("/dev/null", false).write("{}\n"), 0); }

@@ -2,9 +2,10 @@
 // Many blocking collectives, for learning: each result is checked. Arguments: calls of each kind, then words:
 // "pause" (MPI_Pcontrol(0) at first), "exclude" (the info key), "late" (random delays), "only" (one allgather
 // alone), "many" (random collectives of random sizes), "pairs" (the same, on communicators of two), "sizes"
-// (the same, of 48 sizes in turn), "sums" (floating-point sums alone), "unlaunched" (without the launcher's
-// variables), "until" (the same, until the native one of libraries/slow_allgather.c has run in few of 1,024
-// calls), "back" (the same, and then in most).
+// (the same, of 48 sizes in turn), "rare" (the same, and in between one of 36 other kinds in turn), "toggle"
+// (three kinds in turn, while one rank pauses and resumes), "sums" (floating-point sums alone), "unlaunched"
+// (without the launcher's variables), "until" (the same, until the native one of libraries/slow_allgather.c
+// has run in few of 1,024 calls), "back" (the same, and then in most).
 #include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -202,6 +203,31 @@ void run_in_pairs(int calls) {
   MPI_Comm_free(&pair);
 }
 
+/// A frequent kind beside more rare ones than there are lessons.
+void run_rare(int calls) {
+  Calls world(MPI_COMM_WORLD);
+  for (int i = 0; i < calls; ++i) {
+    world.allgather(i, 2);
+    const int kind = i % 36, count = 1 << kind % 7;
+    if (kind < 7) world.alltoall(i, count);
+    if (kind >= 7 && kind < 14) world.allreduce(i, count);
+    if (kind >= 14 && kind < 28) world.gather(i, kind / 21, count);
+    if (kind >= 28) world.scatter(i, kind % 2, 1 << (kind - 28) / 2);
+  }
+}
+
+void run_toggling(int calls) {
+  Calls world(MPI_COMM_WORLD);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < calls; ++i) {
+    if (rank == 0 && i % 300 == 0) MPI_Pcontrol(i / 300 % 2);
+    world.allgather(i, 2);
+    world.alltoall(i, 1);
+    world.allgather(i, 16);
+  }
+}
+
 /// In one power of two: 512 to 1,023 bytes with two ranks.
 void run_sizes(int calls) {
   Calls world(MPI_COMM_WORLD);
@@ -275,6 +301,10 @@ int main(int argc, char** argv) {
     run_until_learned(calls, has("back"));
   } else if (has("many")) {
     run_many(calls);
+  } else if (has("rare")) {
+    run_rare(calls);
+  } else if (has("toggle")) {
+    run_toggling(calls);
   } else if (has("sizes")) {
     run_sizes(calls);
   } else if (has("sums")) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -46,6 +47,10 @@ void write_learned() {
   }
   const std::string path = decide::wisdom_to_write(settings().wisdom_files);
   if (path.empty() || entries.empty()) return;
+  // Later entries replace earlier ones: what a size decided by itself holds within a range, too.
+  std::ranges::stable_partition(entries, [](const decide::LearnedEntry& each) {
+    return each.entry.bytes.least < each.entry.bytes.most;
+  });
   const MachineKey here = machine_here();
   for (decide::LearnedEntry& each : entries) each.entry.place = here;
   if (results::is_remote()) return return_learned(entries);

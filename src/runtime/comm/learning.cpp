@@ -70,15 +70,22 @@ Lesson* Learning::lesson_of(const Decision& regular, const CallSignature& signat
   auto made = std::make_unique<Lesson>(*this, signature, regular);
   share(*made, regular);
   if (lessons_.size() < most_lessons) return lessons_.emplace_back(std::move(made)).get();
-  // One that still counts gives way, in turn: programs with many signatures learn those that last.
-  for (std::size_t tried = 0; tried < most_lessons; ++tried) {
-    auto& lesson = lessons_[next_to_forget_++ % most_lessons];
-    if (!lesson->is_counting() || lesson.get() == trying_) continue;
-    forget(lesson);
-    lesson = std::move(made);
-    return lesson.get();
-  }
-  return nullptr;
+  return take_place(std::move(made));
+}
+
+/// One that still counts gives way: that with the fewest recent calls. Null if none counts.
+Lesson* Learning::take_place(std::unique_ptr<Lesson> made) {
+  auto least = lessons_.end();
+  for (auto lesson = lessons_.begin(); lesson != lessons_.end(); ++lesson)
+    if ((*lesson)->is_counting() && lesson->get() != trying_ &&
+        (least == lessons_.end() || (*lesson)->recent_calls() < (*least)->recent_calls()))
+      least = lesson;
+  if (least == lessons_.end()) return nullptr;
+  if (++given_way_ % most_lessons == 0)
+    for (const auto& lesson : lessons_) lesson->age();
+  forget(*least);
+  *least = std::move(made);
+  return least->get();
 }
 
 bool Learning::may_try(const Lesson& lesson) {
@@ -219,7 +226,9 @@ void Lesson::agree() {
   spent_ns += trial_->cost();
   const std::uint32_t preferred = trial_->preferred();
   TrialWish wish = TrialWish::learn;
-  if (is_paused || !learning_.may_try(*this)) wish = TrialWish::pause;
+  const bool may_try =
+      learning_.may_try(*this);  // on all ranks, whichever pauses: it keeps a number of calls
+  if (is_paused || !may_try) wish = TrialWish::pause;
   if (learning_.is_excluded_) wish = TrialWish::leave;
   if (!exchange_sources()) return end();
   TrialReport report = trial_->report(

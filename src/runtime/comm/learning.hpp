@@ -57,6 +57,7 @@ inline constexpr std::size_t most_alone = 3;
 
 /// Calls of a signature before trials begin.
 inline constexpr std::uint64_t lesson_calls = 256;
+inline constexpr std::size_t most_forgotten = 8;
 
 class Lesson {
  public:
@@ -93,7 +94,10 @@ class Lesson {
   void retire() { end(); }
   /// Has not begun: nothing is lost if it is forgotten.
   bool is_counting() const { return !trial_ && !has_ended_; }
-  std::uint64_t calls() const { return calls_; }
+  std::uint64_t calls() const { return calls_ + granted_ - idle_; }
+  /// Earlier ones count for less each time that it ages.
+  std::uint64_t recent_calls() const { return calls() - aged_; }
+  void age() { aged_ += recent_calls() / 2; }
 
  private:
   void begin();
@@ -122,6 +126,7 @@ class Lesson {
   bool has_listed_ = false;  // candidates
   std::uint64_t idle_ = lesson_calls - 1, granted_ = lesson_calls - 1;
   std::uint64_t calls_ = 0;         // that note() has accounted for
+  std::uint64_t aged_ = 0;          // calls that count no more when one must give way
   std::uint32_t chosen_ = 0;        // the alternative of the last call
   std::uint64_t last_end_ = 0;      // ticks
   std::int64_t last_exchange_ = 0;  // nanoseconds
@@ -139,7 +144,9 @@ class Lesson {
 class Learning {
  public:
   Learning(const CommInfo& info, TagSpace& tags, Decisions& decisions)
-      : info_(info), tags_(tags), decisions_(decisions) {}
+      : info_(info), tags_(tags), decisions_(decisions) {
+    forgotten_.reserve(most_forgotten);
+  }
 
   /// The lesson of a blocking call, or null: where nothing is learned. Equal on all ranks, which must call it
   /// for the same calls.
@@ -155,6 +162,7 @@ class Learning {
   friend class Lesson;
   Lesson* known_lesson(const Decision& regular, const CallSignature& signature);
   void share(Lesson& made, const Decision& regular);
+  Lesson* take_place(std::unique_ptr<Lesson> made);
   void forget(std::unique_ptr<Lesson>& lesson);
   /// Whether a lesson may try now: no other one of this communicator does.
   bool may_try(const Lesson& lesson);
@@ -165,7 +173,7 @@ class Learning {
   Decisions& decisions_;
   std::vector<std::unique_ptr<Lesson>> lessons_;
   std::vector<std::unique_ptr<Lesson>> forgotten_;  // the last ones: a call that is running may refer to one
-  std::size_t next_to_forget_ = 0;
+  std::size_t given_way_ = 0;
   bool is_excluded_ = false;
   Lesson* trying_ = nullptr;
   std::uint64_t calls_of_trying_ = 0;  // when another lesson last wanted to try

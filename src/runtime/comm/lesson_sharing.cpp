@@ -36,7 +36,6 @@ void Learning::share(Lesson& made, const Decision& regular) {
 }
 
 void Learning::forget(std::unique_ptr<Lesson>& lesson) {
-  constexpr std::size_t most_forgotten = 8;
   decisions_.fast_path().forget();  // it may refer to it
   lesson->retire();
   if (forgotten_.size() == most_forgotten) forgotten_.erase(forgotten_.begin());
