@@ -24,9 +24,10 @@ def run(*command: str | Path, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def wheel(root: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built with the checkout's own tools, in a folder that is kept, so that a second time is quick. What the
-    checkout's build has compiled in the same way comes from the compiler cache."""
+    checkout's build has compiled in the same way comes from the compiler cache, for which the folder must be
+    as deep as that of the build."""
     folder = tmp_path_factory.mktemp("wheel")
-    options = [f"-Cbuild-dir={build / 'wheel'}", f"-Ccmake.define.CONVENE_STACKS_DIR={root / '.stacks'}"]
+    options = [f"-Cbuild-dir={build}-wheel", f"-Ccmake.define.CONVENE_STACKS_DIR={root / '.stacks'}"]
     for name in ("C_COMPILER", "CXX_COMPILER", "C_COMPILER_LAUNCHER", "CXX_COMPILER_LAUNCHER"):
         known = re.search(f"^CMAKE_{name}:.*=(.*)", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
         options += [f"-Ccmake.define.CMAKE_{name}={known[1]}"] if known else []

@@ -149,6 +149,7 @@ GAIN = WhatIf(["ring"], {64: [verdict(0.7)]}, "ring", 0.7, 0.72)
     [
         ({}, GAIN, Kind.GAIN),
         ({"inside": 0.003, "waiting": 0.0}, GAIN, Kind.SMALL),
+        ({"inside": 0.003, "waiting": 0.002}, GAIN, Kind.SMALL),
         ({"inside": 0.5, "waiting": 0.499}, GAIN, Kind.IMBALANCE),
         ({"inside": 0.5, "waiting": 0.4}, WhatIf(["ring"], {}), Kind.IMBALANCE),
         ({"inside": 0.5, "waiting": 0.1}, WhatIf(["ring"], {}), Kind.NATIVE),
@@ -264,6 +265,9 @@ def test_sentences() -> None:
     ]
     late = Advice(site_of(inside=0.5, waiting=0.499), Kind.IMBALANCE, 1.0)
     assert "ranks wait for late ones" in tables.sentences([late])[0]
+    assert len(tables.sentences([*gains(), late])) == 2
+    assert "late ranks; convene trace" in tables.sentences([*gains(), late])[1]
+    assert tables.short("(MPI.openmpi.cpython-311-x86_64-linux-gnu.so+0x10)") == "(MPI.openmpi.so+0x10)"
     assert "10 % communicating" in tables.overview(recorded(0), gains()[:1])
 
 

@@ -102,12 +102,14 @@ SENTENCES = {
 }
 
 
-def without_measuring(site: CallSite, started: set[Signature], share: float) -> Kind | None:
-    """The result where no measurement is needed; None if one is. `share`: of communication."""
+def without_measuring(site: CallSite, started: set[Signature], seconds: float) -> Kind | None:
+    """The result where no measurement is needed; None if one is. `seconds`: of the program."""
     if not site.within_group:
         return Kind.INTERCOMMUNICATOR
-    if share < LEAST_SHARE:
-        return Kind.IMBALANCE if site.blocking and site.waiting > site.communicating else Kind.SMALL
+    least = LEAST_SHARE * seconds
+    if site.communicating < least:
+        is_late = site.blocking and site.waiting > max(site.communicating, least)
+        return Kind.IMBALANCE if is_late else Kind.SMALL
     if not site.blocking or site.signature in started:
         return Kind.NON_BLOCKING
     collective = site.signature.collective
@@ -142,7 +144,7 @@ def advise(
     """Measures where there is something to gain. The sites with the largest saving first."""
     seconds = recorded.seconds
     started = {site.signature for site in found if not site.blocking}
-    known = {id(site): without_measuring(site, started, site.communicating / seconds) for site in found}
+    known = {id(site): without_measuring(site, started, seconds) for site in found}
     open_sites = one_per_signature([site for site in found if known[id(site)] is None])
     results = measure_all(list(open_sites.values()), setting, budget, progress)
     made = []

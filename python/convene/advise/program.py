@@ -120,11 +120,12 @@ def timed(command: list[str], environment: dict[str, str], stdout: int | None) -
     there is no input."""
     quiet = subprocess.DEVNULL if stdout == subprocess.DEVNULL else None
     since = time.monotonic()
-    try:
-        process = subprocess.Popen(command, env=environment, stdin=quiet, stdout=stdout, stderr=quiet)
-    except OSError as error:
-        raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
-    return processes.wait_for(process), time.monotonic() - since
+    with processes.PassedOn() as signals:
+        try:
+            process = subprocess.Popen(command, env=environment, stdin=quiet, stdout=stdout, stderr=quiet)
+        except OSError as error:
+            raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
+        return signals.wait_for(process), time.monotonic() - since
 
 
 def why_nothing(recorded: Recorded) -> str:

@@ -24,6 +24,7 @@ HEADS = (
     "advice",
 )
 OPTIONAL = ("processes", "calls", "bytes")  # on a narrow terminal
+PLATFORM = re.compile(r"\.cpython-[\w-]+(?=\.so)")
 LINE = re.compile(r"\((\S+:\d+)\)$")
 
 
@@ -72,9 +73,9 @@ def table(advice: list[Advice], seconds: float) -> Table:
 
 
 def short(place: str) -> str:
-    """late.c:42 of main (late.c:42)."""
+    """late.c:42 of main (late.c:42); a library without the platform in its name."""
     found = LINE.search(place)
-    return found[1] if found else place
+    return found[1] if found else PLATFORM.sub("", place)
 
 
 def overview(recorded: Recorded, advice: list[Advice]) -> str:
@@ -99,11 +100,13 @@ def sentences(advice: list[Advice]) -> list[str]:
         for each in advice
         if each.kind is Kind.GAIN and each.what_if
     ]
+    waiting = sum(each.site.waiting for each in advice)
+    is_late = waiting > sum(each.site.communicating for each in advice)
     if said:
-        return said
+        more = ["more time passes in waiting for late ranks; convene trace names them"]
+        return said + more * is_late
     if any(each.kind is Kind.NOT_MEASURED for each in advice):
         return ["no gain was found; call sites that were not measured may have one (--budget)"]
-    waiting = sum(each.site.waiting for each in advice)
-    if waiting > sum(each.site.communicating for each in advice):
+    if is_late:
         return ["nothing to gain by algorithms: ranks wait for late ones; convene trace names them"]
     return ["nothing to gain: native algorithms stay"]

@@ -3,7 +3,7 @@
 
 import signal
 import subprocess
-from typing import Any
+from typing import Any, Self
 
 from convene._core import RequestError
 from convene.run.warning_lines import Pipe
@@ -17,7 +17,8 @@ def execute(command: list[str], environment: dict[str, str], *, resolve: bool = 
     stderr name source lines."""
     pipe = Pipe(command) if resolve else None
     try:
-        return wait_for(start(command, environment, pipe))
+        with PassedOn() as signals:
+            return signals.wait_for(start(command, environment, pipe))
     finally:
         if pipe:
             pipe.close(PATIENCE)
@@ -30,23 +31,41 @@ def start(command: list[str], environment: dict[str, str], pipe: Pipe | None) ->
         raise RequestError(f"cannot start {command[0]}: {error.strerror}") from None
 
 
-def wait_for(process: "subprocess.Popen[bytes]") -> int:
-    """Passes signals on; returns the exit status as a shell reports it."""
+class PassedOn:
+    """Passes signals on to a process; those that arrive before it is there, as soon as it is."""
 
-    def pass_on(number: int, _frame: Any) -> None:
-        process.send_signal(number)
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.early = list[int]()
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        status = process.wait()
-    except KeyboardInterrupt:
-        wait_for_interrupted(process)
-        raise
-    finally:
-        for number, handler in before.items():
+    def __enter__(self) -> Self:
+        self.before = {
+            number: signal.signal(number, self.pass_on) for number in (signal.SIGTERM, signal.SIGHUP)
+        }
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
             if handler is not None:  # None: a library's, which Python cannot set again
                 signal.signal(number, handler)
-    return status if status >= 0 else SIGNALLED - status
+
+    def pass_on(self, number: int, _frame: Any) -> None:
+        if self.process:
+            self.process.send_signal(number)
+        else:
+            self.early.append(number)
+
+    def wait_for(self, process: "subprocess.Popen[bytes]") -> int:
+        """Returns the exit status as a shell reports it."""
+        self.process = process
+        for number in self.early:
+            process.send_signal(number)
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            wait_for_interrupted(process)
+            raise
+        return status if status >= 0 else SIGNALLED - status
 
 
 def wait_for_interrupted(process: "subprocess.Popen[bytes]") -> None:
