@@ -102,7 +102,7 @@ def test_the_default_budget_suffices(slow_allgather: Path) -> None:
     longer, too: the program ends when native has run in few of 1,024 calls."""
 
     def tried(budget: str) -> float:
-        """Part of the calls before the verdict that were tried."""
+        """Share of trials among the calls before the verdict."""
         done = run_slow(slow_allgather, 400_000, "until", CONVENE_LEARN_BUDGET=budget, SLOW_ALLGATHER="200")
         assert calls(done, "allgather", "learned") > 0
         found = calls(done, "allgather", "trial")

@@ -52,7 +52,7 @@ def forecasts_of(kind: str, patterns: tuple[Pattern, ...]) -> list[Pattern]:
 
 
 def in_rounds(arrivals: Pattern, round_: float) -> tuple[int, ...]:
-    """The arrivals in rounds of so many seconds after the first one."""
+    """The arrivals after the first one, in rounds of `round_` seconds."""
     first = min(arrivals)
     return tuple(round(min((at - first) / round_, MOST_ROUNDS)) for at in arrivals)
 
