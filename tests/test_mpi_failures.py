@@ -45,7 +45,7 @@ def run(name: str, procs: int, *arguments: str, use: str) -> Done:
 WAITING = re.compile(r"^waiting: (\w+) (.+) (\d+)$", re.MULTILINE)
 SIGNALS = re.compile(r"terminate called|signal|Segmentation|Aborted|stuck:")
 # The first rank that ends with a status makes the launcher kill the others, and Hydra says by which signal.
-ENDED_BY_LAUNCHER = re.compile(r"(Killed|Terminated) \(signal (9|15)\)")
+ENDED_BY_LAUNCHER = re.compile(r"(Hangup|Killed|Terminated) \(signal (1|9|15)\)")
 
 
 def first_wait(done: Done, number: int) -> int | None:

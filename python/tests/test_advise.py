@@ -90,8 +90,26 @@ def verdict(ratio: float, spec: str = "ring") -> Verdict:
     return Verdict(spec, {"together": judge.judge(other, native), "apart": judge.judge(other, native)})
 
 
+def times(native: float, ring: float) -> dict[str, np.ndarray]:
+    return {"native": np.full(60, native), "ring": np.full(60, ring)}
+
+
+# By method and size.
+TIMES = {
+    "together": {64: times(10e-6, 8e-6), 127: times(10e-6, 8e-6)},
+    "apart": {64: times(10e-6, 7e-6), 127: times(12e-6, 9e-6)},
+}
+
+
 def site_of(collective: str = "allgather", **given: Any) -> CallSite:
-    numbers: dict[str, Any] = {"calls": 100.0, "least": 64, "most": 64, "inside": 0.3, "waiting": 0.2}
+    numbers: dict[str, Any] = {
+        "calls": 100.0,
+        "calls_per_rank": 100.0,
+        "least": 64,
+        "most": 64,
+        "inside": 0.3,
+        "waiting": 0.2,
+    }
     numbers |= given
     numbers["communicating"] = numbers["inside"] - numbers["waiting"]
     signature = Signature(collective, (0, 0, 0, 0), 7)
@@ -99,17 +117,27 @@ def site_of(collective: str = "allgather", **given: Any) -> CallSite:
 
 
 def test_a_winner_wins_at_all_sizes_by_each_method() -> None:
-    wins = measured.decide(site_of(), ["ring"], {64: [verdict(0.7)], 127: [verdict(0.8)]})
+    wins = measured.decide(site_of(), ["ring"], {64: [verdict(0.7)], 127: [verdict(0.8)]}, TIMES)
     assert wins.winner == "ring"
     assert wins.ratio == pytest.approx(0.8, abs=0.02)
-    assert measured.decide(site_of(), ["ring"], {64: [verdict(0.7)], 127: [verdict(1.1)]}).winner == ""
-    assert measured.decide(site_of(), ["ring"], {}).winner == ""
+    assert measured.decide(site_of(), ["ring"], {64: [verdict(0.7)], 127: [verdict(1.1)]}, TIMES).winner == ""
+    assert measured.decide(site_of(), ["ring"], {}, TIMES).winner == ""
 
 
 def test_reductions_need_more_evidence() -> None:
     found = {64: [verdict(0.93)]}
-    assert measured.decide(site_of(), ["ring"], found).winner == "ring"
-    assert measured.decide(site_of("allreduce"), ["ring"], found).winner == ""
+    assert measured.decide(site_of(), ["ring"], found, TIMES).winner == "ring"
+    assert measured.decide(site_of("allreduce"), ["ring"], found, TIMES).winner == ""
+
+
+def test_a_saving_is_no_more_than_measured_calls_save() -> None:
+    assert measured.saved_per_call("ring", TIMES) == pytest.approx(2e-6)
+    slow = result_saves(inside=0.5, waiting=0.1, saved=2e-4)
+    assert slow == pytest.approx(100 * 2e-4)  # 30 % of the communication would be 0.12 s
+
+
+def result_saves(saved: float, **given: Any) -> float:
+    return Advice(site_of(**given), Kind.GAIN, 1.0, replace(GAIN, saved=saved)).saves
 
 
 def test_the_model_leaves_few_candidates() -> None:
@@ -141,7 +169,8 @@ def result(site: CallSite, what_if: WhatIf | str, monkeypatch: pytest.MonkeyPatc
     return found
 
 
-GAIN = WhatIf(["ring"], {64: [verdict(0.7)]}, "ring", 0.7, 0.72)
+GAIN = WhatIf(["ring"], {64: [verdict(0.7)]}, "ring", 0.7, 0.72, saved=1e-3)
+FASTER = replace(GAIN, saved=1e-5)  # than the calls of the program, which lost their cores
 
 
 @pytest.mark.parametrize(
@@ -153,6 +182,7 @@ GAIN = WhatIf(["ring"], {64: [verdict(0.7)]}, "ring", 0.7, 0.72)
         ({"inside": 0.5, "waiting": 0.499}, GAIN, Kind.IMBALANCE),
         ({"inside": 0.5, "waiting": 0.4}, WhatIf(["ring"], {}), Kind.IMBALANCE),
         ({"inside": 0.5, "waiting": 0.1}, WhatIf(["ring"], {}), Kind.NATIVE),
+        ({"inside": 0.5, "waiting": 0.4}, FASTER, Kind.IMBALANCE),
         ({"least": 0, "most": 0}, GAIN, Kind.UNKNOWN_SIZE),
         ({}, WhatIf([], {}), Kind.NO_CANDIDATE),
         ({}, WhatIf(["ring"], {}, layout_differs=True), Kind.LAYOUT),

@@ -55,7 +55,7 @@ class Advice:
         """Part of the program's time, predicted from the measured ratio."""
         if self.kind is not Kind.GAIN or self.what_if is None:
             return 0.0
-        return (1 - self.what_if.ratio) * self.share(self.site.communicating)
+        return self.share(saved_seconds(self.site, self.what_if))
 
     def text(self) -> str:
         """Without figures that have columns of their own."""
@@ -120,14 +120,22 @@ def without_measuring(site: CallSite, started: set[Signature], seconds: float) -
     return None
 
 
-def result_of(site: CallSite, what_if: WhatIf) -> Kind:
+def saved_seconds(site: CallSite, what_if: WhatIf) -> float:
+    """Seconds of the program, predicted: no more than what the measured calls save. A call of the program may
+    take longer than a measured one, where a rank that waits has lost its core."""
+    return min((1 - what_if.ratio) * site.communicating, what_if.saved * site.calls_per_rank)
+
+
+def result_of(site: CallSite, what_if: WhatIf, seconds: float) -> Kind:
+    """The result of a measurement. `seconds`: of the program."""
     if what_if.layout_differs:
         return Kind.LAYOUT
     if not what_if.candidates:
         return Kind.NO_CANDIDATE
-    if what_if.winner:
+    is_late = site.waiting > site.communicating
+    if what_if.winner and not (is_late and saved_seconds(site, what_if) < LEAST_SHARE * seconds):
         return Kind.GAIN
-    return Kind.IMBALANCE if site.waiting > site.communicating else Kind.NATIVE
+    return Kind.IMBALANCE if is_late else Kind.NATIVE
 
 
 def one_per_signature(found: list[CallSite]) -> dict[Signature, CallSite]:
@@ -155,7 +163,7 @@ def advise(
             continue
         result = results[site.signature]
         if isinstance(result, WhatIf):
-            made.append(Advice(site, result_of(site, result), seconds, result))
+            made.append(Advice(site, result_of(site, result, seconds), seconds, result))
             continue
         best = measured.candidates(open_sites[site.signature])
         made.append(Advice(site, Kind.NOT_MEASURED, seconds, why=result, predicted=best[0] if best else ""))

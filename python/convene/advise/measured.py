@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,6 +50,7 @@ class WhatIf:
     winner: str = ""  # empty: native stays
     ratio: float = 1.0  # of the winner, the worst of all methods and sizes
     upper: float = 1.0
+    saved: float = 0.0  # seconds per call: the size that saves the most, the method that saves the least
     layout_differs: bool = False  # the launcher placed the ranks otherwise than the communicator's
 
 
@@ -161,11 +162,24 @@ def measure(setting: Setting, site: CallSite, seconds: float, progress: Progress
         for size in site.sizes
         if kept
     }
-    return decide(site, found, verdicts)
+    return decide(site, found, verdicts, measured)
 
 
-def decide(site: CallSite, found: list[str], verdicts: dict[int, list[Verdict]]) -> WhatIf:
-    """The winner must win at all sizes of the site, by each method."""
+def saved_per_call(spec: str, measured: Mapping[str, Mapping[int, Times]]) -> float:
+    """Seconds that a call saves at the size that saves the most, by the method that saves the least."""
+    return min(
+        max(float(np.median(times[NATIVE]) - np.median(times[spec])) for times in at.values())
+        for at in measured.values()
+    )
+
+
+def decide(
+    site: CallSite,
+    found: list[str],
+    verdicts: dict[int, list[Verdict]],
+    measured: Mapping[str, Mapping[int, Times]],
+) -> WhatIf:
+    """The winner must win at all sizes of the site, by each method. `measured`: by method and size."""
     most = MOST_OF_REDUCTIONS if site.signature.collective in collectives.REDUCTIONS else 1.0
     wins = [
         {each.spec: each for each in at if each.wins() and each.upper <= most} for at in verdicts.values()
@@ -182,4 +196,5 @@ def decide(site: CallSite, found: list[str], verdicts: dict[int, list[Verdict]])
         winner,
         ratio=float(np.max([each.ratio for each in chosen])),
         upper=float(np.max([each.upper for each in chosen])),
+        saved=saved_per_call(winner, measured),
     )

@@ -52,6 +52,7 @@ class CallSite:
     blocking: bool
     within_group: bool  # False: on an intercommunicator
     calls: float = 0.0
+    calls_per_rank: float = 0.0  # mean over the ranks of the program
     least: int = 1 << 62  # bytes per block
     most: int = 0
     roots: set[int] = field(default_factory=set)
@@ -157,12 +158,14 @@ def add(
     site.least = min(site.least, int(calls.sizes.min()))
     site.most = max(site.most, int(calls.sizes.max()))
     ranks = max(recording.procs, 1)
+    called = scale * len(calls) * len(kind.members) / ranks
+    site.calls_per_rank += called
     site.inside += scale * float(np.nansum(calls.exits - calls.arrivals)) / ranks
     site.waiting += scale * float(calls.waiting.sum()) / ranks
     if kind.blocking:
         after = calls.exits - calls.arrivals - calls.waiting
         mean = np.nan_to_num(np.nanmean(after, axis=1)) if not np.isnan(after).all() else np.zeros(1)
-        site.communicating += scale * len(calls) * float(np.median(mean)) * len(kind.members) / ranks
+        site.communicating += called * float(np.median(mean))
     late[key].append(calls.lateness)
 
 
