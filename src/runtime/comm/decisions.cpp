@@ -83,7 +83,7 @@ bool Decisions::is_outdated(const Decision& decision, const CallSignature& call)
 
 std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
   find_wisdom(call.may_block);
-  if (call.may_block && (tags_.is_wanted() || tags_.exists())) tags_.ensure();
+  if (call.may_block && tags_.is_wanted()) tags_.ensure();
   for (const auto& decision : decisions_) {
     if (!decision->is_for(call) || is_outdated(*decision, call)) continue;
     if (!info_.is_inter && call.may_block) check_agreement(call, decision->chosen);

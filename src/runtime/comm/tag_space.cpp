@@ -74,7 +74,7 @@ void TagSpace::refuse(const char* why) {
 void TagSpace::make_ahead(bool may_make) {
   constexpr int share = 4;  // of the limit: not every communicator will have a collective
   const char* why_not = nullptr;
-  if (is_settled()) return;
+  if (internal_ || is_settled()) return;
   const bool is_made = make(may_make && internal_communicators < settings().communicators / share, why_not);
   if (!is_made && may_have_device_memory_) refuse(why_not);
 }
@@ -93,8 +93,11 @@ bool TagSpace::check_devices() {
 void TagSpace::note_wanted() {
   is_wanted_ = true;
   ProfileRegistry::instance().declare(
-      "non-blocking collectives are native on communicators without an internal communicator: the first "
-      "blocking collective creates it");
+      internal_
+          ? "non-blocking collectives are native before the first blocking one, which agrees on whether "
+            "buffers may be device memory (CONVENE_DEVICE_MEMORY=never: none is)"
+          : "non-blocking collectives are native on communicators without an internal communicator: the "
+            "first blocking collective creates it");
 }
 
 std::uint32_t TagSpace::await_next_collective() {

@@ -15,7 +15,8 @@
 //   number), and afterwards on whether it worked; if either fails, the communicator stays with native
 //   algorithms, and that is declared. The first agreement includes whether a rank has loaded a GPU runtime:
 //   buffers may be device memory then, which Convene cannot copy or reduce. Where the internal communicator
-//   was made ahead and a node has a GPU, the first blocking call agrees on that again.
+//   was made ahead and a node has a GPU, it is used once the first blocking call has agreed on that again:
+//   programs load the runtime after MPI_Init.
 // - One thread at a time uses a tag space, but the background thread ends operations: TagWindow has a lock.
 #pragma once
 
@@ -62,16 +63,17 @@ class TagSpace {
   void make_ahead(bool may_make);
   /// Whether a call can have it: a blocking one makes it if need be. Equal on all ranks.
   bool is_available(bool may_block) { return may_block || info_.procs == 1 ? ensure() : exists(); }
-  /// Records that a non-blocking call lacked it: the next blocking collective creates it (is_wanted()).
+  /// Records that a non-blocking call lacked it: the next blocking collective creates it.
   void note_wanted();
-  bool is_wanted() const { return is_wanted_ && !is_settled(); }
+  /// The next blocking collective is to create it, or to agree on device memory.
+  bool is_wanted() const { return (is_wanted_ || internal_) && !is_settled(); }
   /// True if buffers may be device memory: calls stay native. Equal on all ranks.
   bool may_have_device_memory() const { return may_have_device_memory_; }
-  /// True if it exists, or its creation failed.
-  bool is_settled() const { return internal_ || is_refused_; }
+  /// True if it can be used, or never will.
+  bool is_settled() const { return (internal_ && has_checked_devices_) || is_refused_; }
   /// True if its creation failed; equal on all ranks.
   bool is_refused() const { return is_refused_; }
-  bool exists() const { return internal_ && !may_have_device_memory_; }
+  bool exists() const { return internal_ && has_checked_devices_ && !may_have_device_memory_; }
   /// The internal communicator, which exists.
   MPI_Comm comm() const { return internal_->comm; }
   /// The same, created if needed: MPI_COMM_NULL if it cannot be created. Collective, may wait.
