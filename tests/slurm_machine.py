@@ -108,7 +108,7 @@ class Slurm:
 
     def wait(self, nodes: int) -> None:
         """Until all nodes can take jobs."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         said = ""
         while time.monotonic() < end:
             done = self.run("sinfo", "-h", "-N", "-o", "%t")
@@ -126,7 +126,7 @@ class Slurm:
             env={**self.environment(), **variables},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=400,
             check=False,
         )
 

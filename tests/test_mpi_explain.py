@@ -40,7 +40,7 @@ def call(*words: object, **variables: str) -> str:
         [CONVENE, *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
         env={**ENVIRONMENT, **os.environ, **variables},
     )

@@ -39,7 +39,7 @@ class Nodes:
     def run(self, *words: object) -> "subprocess.CompletedProcess[str]":
         command = [CONVENE, "cluster", "run", "--name", self.cluster.name, *map(str, words)]
         return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=self.folder, capture_output=True, text=True, timeout=400, check=False
         )
 
     def convene(self, *words: object, status: int = 0) -> "subprocess.CompletedProcess[str]":

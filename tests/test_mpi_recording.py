@@ -223,7 +223,7 @@ def test_ranks_whose_clocks_differ(name: str, program: str, tmp_path: Path) -> N
 def convene(*words: object) -> "subprocess.CompletedProcess[str]":
     command = [CONVENE, *map(str, words)]
     environment = {**ENVIRONMENT, **os.environ}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=environment)
 
 
 @pytest.mark.parametrize("name", ["openmpi4", "mpich4"])

@@ -134,7 +134,7 @@ def test_host_files_of_pbs(programs: Path, convene: Path, tmp_path: Path, stack:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr

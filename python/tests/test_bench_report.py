@@ -307,7 +307,7 @@ def test_a_browser_shows_it(convene: Convene, tmp_path: Path, width: int) -> Non
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=True,
     )
     assert "data-error" not in done.stdout.split("<body", 1)[1][:200]

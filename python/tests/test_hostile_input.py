@@ -24,7 +24,7 @@ LONG_NAME = "a" * 5000
 def start(words: str) -> subprocess.CompletedProcess[str]:
     """A shell runs `convene WORDS`."""
     line = words.replace("convene", " ".join(COMMAND))
-    return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, timeout=60)
+    return subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, timeout=400)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Rank:
     """Rank 0, as src/runtime/results/return_channel.cpp speaks."""
 
     def __init__(self, port: int, token: str) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
+        self.socket = socket.create_connection(("127.0.0.1", port), 120)
         self.stream = self.socket.makefile("rwb")
         self.say(f"convene-return 1 {token}\n".encode())
 

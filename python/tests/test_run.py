@@ -331,18 +331,18 @@ def test_signals(tmp_path: Path, number: signal.Signals, status: int) -> None:
         pytest.skip("libconvene-preload-openmpi.so is not built")
     started = tmp_path / "started"
     program = tmp_path / "app"
-    program.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 30\n")
+    program.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 600\n")
     program.chmod(0o755)
     process = process_of("--stack", "openmpi", "--", str(program))
-    for _ in range(300):
-        if started.exists():
-            break
+    end = time.monotonic() + 120
+    while not started.exists() and time.monotonic() < end:
         time.sleep(0.05)
+    assert started.exists()
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as a terminal does: the program receives the signal, too
     else:
         process.send_signal(number)
-    _, error = process.communicate(timeout=30)
+    _, error = process.communicate(timeout=120)
     assert process.returncode == status
     assert "Traceback" not in error
 

@@ -113,8 +113,8 @@ class Stack:
         preload: Path | bool = True,
         timeout: float = 300,
     ) -> Done:
-        """Runs a program to its end; with profiles, where the library is in it. A run that takes longer than
-        `timeout` seconds has status 124."""
+        """Runs a program to its end; with profiles, where the library is in it. A run that
+        hangs has status 124; `timeout`: seconds on a quiet machine."""
         library = (self.preload if preload else None) if isinstance(preload, bool) else preload
         with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
             own = {**self.variables, **(variables or {})}
@@ -149,10 +149,17 @@ class Stack:
         part.rename(target)
 
 
+def patience(timeout: float) -> float:
+    """Seconds until a run counts as one that hangs. A busy machine needs several times as long as a quiet
+    one; pytest's own limit of 600 seconds must not be reached."""
+    return max(timeout, min(4 * timeout, 540))
+
+
 def run_with_timeout(
     command: Sequence[str], environment: Mapping[str, str], timeout: float
 ) -> tuple[int, str]:
-    """Status and output. Launchers end their ranks when they are asked to end."""
+    """Status and output; `timeout`: seconds on a quiet machine. Launchers end their ranks when they are asked
+    to end."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
             command,
@@ -163,7 +170,7 @@ def run_with_timeout(
             start_new_session=True,
         )
         try:
-            status = process.wait(timeout)
+            status = process.wait(patience(timeout))
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
