@@ -43,16 +43,18 @@ def run(name: str, procs: int, *arguments: str, use: str) -> Done:
 
 
 WAITING = re.compile(r"^waiting: (\w+) (.+) (\d+)$", re.MULTILINE)
-SIGNALS = re.compile(r"terminate called|signal|Segmentation|Aborted|stuck:")
-# The first rank that ends with a status makes the launcher kill the others, and Hydra says by which signal.
-ENDED_BY_LAUNCHER = re.compile(r"(Hangup|Killed|Terminated) \(signal (1|9|15)\)")
+# SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV are a program's own fault. The first rank that ends
+# with a status makes the launcher end the others by other signals, whose names it may print.
+CRASHED = re.compile(
+    r"terminate called|stuck:|Illegal instruction|Aborted|Bus error|Floating point exception|Segmentation|"
+    r"signal:? (4|5|6|7|8|11)\b|Signal: .*\((4|5|6|7|8|11)\)"
+)
 
 
 def first_wait(done: Done, number: int) -> int | None:
     """The allocation whose failure left the other rank waiting, which ends a run. None: it ended well."""
     found = WAITING.search(done.output)
-    said = ENDED_BY_LAUNCHER.sub("", done.output) if found else done.output
-    assert not SIGNALS.search(said), done.output
+    assert not CRASHED.search(done.output), done.output
     assert done.status != 124, f"no end after {number}: {done.output}"
     if not found:
         check(done)

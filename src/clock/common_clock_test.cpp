@@ -111,14 +111,14 @@ TEST(CommonClock, EachGroupFindsItsOffset) {
 TEST(CommonClock, ADriftShowsAfterAWhile) {
   on_ranks([](int rank) {
     shift = rank * 1'000'000;
-    gain = rank == 5 ? 0.01 : 0;  // large enough to exceed all disturbances after little more than a second
+    gain = rank == 5 ? 0.5 : 0;  // half a second after one: round trips on a busy machine take far less
     CommonClock clock;
     ASSERT_EQ(clock.find_groups(MPI_COMM_WORLD, await, rank == 5), MPI_SUCCESS);
     ASSERT_EQ(clock.update(MPI_COMM_WORLD, 1, await, fake_now), MPI_SUCCESS);
     EXPECT_EQ(clock.drift(), 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     ASSERT_EQ(clock.update(MPI_COMM_WORLD, 1, await, fake_now), MPI_SUCCESS);
-    EXPECT_NEAR(clock.drift(), rank == 5 ? 0.01 / 1.01 : 0, 0.005);
+    EXPECT_NEAR(clock.drift(), rank == 5 ? 0.5 / 1.5 : 0, 0.05);
   });
 }
 

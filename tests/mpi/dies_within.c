@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "late") == 0) {
     MPI_Allgather(&own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
     if (rank < procs - 1) return MPI_Finalize();
-    sleep(2);
+    sleep(5); /* the others write what they know */
     raise(SIGKILL);
   }
   for (int i = 0;; ++i) {

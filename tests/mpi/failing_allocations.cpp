@@ -295,7 +295,7 @@ void watch() {
     usleep(50000);
     if (!is_watching) return;
     for (int i = 0; i < procs; ++i)
-      if (states[i].is_over) _exit(77);
+      if (states[i].is_over) usleep(1000000), _exit(77);  // the launcher ends it before
     const long now = own.begun;
     ticks = now == call && own.ended != now ? ticks + 1 : 0;
     call = now;
@@ -305,7 +305,7 @@ void watch() {
     std::printf("%s: %s\n", is_excused ? "waiting" : "stuck", current);
     std::fflush(stdout);
     own.is_over = true;
-    usleep(100000);  // for the launcher to read that
+    usleep(300000);  // for the launcher to read that
     _exit(is_excused ? 77 : 78);
   }
 }
