@@ -2,6 +2,7 @@
 """Learning in the running program: right results while algorithms change, and what is decided."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,12 +90,31 @@ def run_slow(library: Path, calls: int, *words: str, procs: int = 2, **variables
     return done
 
 
+def run_until(
+    is_seen: Callable[[Done], bool], library: Path, calls: int, *words: str, procs: int = 2, **variables: str
+) -> Done:
+    """On a busy machine a call may take so long that a millisecond decides nothing: native is slower in two
+    further runs."""
+    for slow in ("1000", "5000", "20000"):
+        done = run_slow(library, calls, *words, procs=procs, SLOW_ALLGATHER=slow, **variables)
+        if is_seen(done):
+            break
+    return done
+
+
+def has_learned(done: Done) -> bool:
+    return calls(done, "allgather", "learned") > 0
+
+
 def test_what_is_faster_is_kept(slow_allgather: Path) -> None:
-    done = run_slow(slow_allgather, 2000)
+    def is_seen(done: Done) -> bool:
+        return calls(done, "allgather", "learned") > 2 * 500
+
+    done = run_until(is_seen, slow_allgather, 2000)
     learned = {reason for reason in reasons(done, "allgather") if reason.startswith("learned: ")}
     assert len(learned) == 1, "all ranks decide the same"
     assert learned.pop().endswith(" calls")
-    assert calls(done, "allgather", "learned") > 2 * 500
+    assert is_seen(done)
 
 
 def test_the_default_budget_suffices(slow_allgather: Path) -> None:
@@ -113,7 +133,14 @@ def test_the_default_budget_suffices(slow_allgather: Path) -> None:
 
 def test_the_next_run_knows(slow_allgather: Path, tmp_path: Path) -> None:
     path = tmp_path / "made" / "wisdom.json"
-    run_slow(slow_allgather, 2000, CONVENE_WISDOM=str(path))
+
+    def is_seen(_: Done) -> bool:
+        if path.exists() and wisdom_files.read(path)[0]["upper"] < 0.5:
+            return True
+        path.unlink(missing_ok=True)
+        return False
+
+    run_until(is_seen, slow_allgather, 2000, CONVENE_WISDOM=str(path))
     (entry,) = wisdom_files.read(path)
     assert (entry["collective"], entry["procs"], entry["bytes"]) == ("allgather", 2, [8, 8])
     assert entry["ratio"] <= entry["upper"] < 0.5
@@ -128,8 +155,8 @@ def test_the_next_run_knows(slow_allgather: Path, tmp_path: Path) -> None:
 def test_a_communicator_agrees_on_its_machine_by_itself(slow_allgather: Path, tmp_path: Path) -> None:
     """Whether ranks share cores depends on those of MPI_COMM_WORLD, of which the launcher knows."""
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 3000, "pairs", procs=4, CONVENE_WISDOM=str(path))
-    assert calls(done, "allgather", "learned") > 0
+    done = run_until(has_learned, slow_allgather, 3000, "pairs", procs=4, CONVENE_WISDOM=str(path))
+    assert has_learned(done)
     assert nodes(done, 2) == {1}
     assert nodes(done, 4) == {0}, "nothing is agreed on where nothing is learned"
     (entry,) = wisdom_files.read(path)
@@ -145,8 +172,9 @@ def test_what_is_learned_is_not_kept_where_the_machine_is_unknown(
     slow_allgather: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 3000, "pairs", "unlaunched", procs=4, CONVENE_WISDOM=str(path))
-    assert calls(done, "allgather", "learned") > 0
+    words = ("pairs", "unlaunched")
+    done = run_until(has_learned, slow_allgather, 3000, *words, procs=4, CONVENE_WISDOM=str(path))
+    assert has_learned(done)
     assert not path.exists()
 
 
@@ -171,30 +199,44 @@ def test_programs_that_learn_nothing_agree_on_nothing(name: str, tmp_path: Path)
 def test_like_sizes_share_a_lesson(slow_allgather: Path, tmp_path: Path) -> None:
     """48 sizes, more than there are lessons, of which each has fewer than 256 calls."""
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path))
+
+    def is_seen(done: Done) -> bool:
+        if calls(done, "allgather", "learned") > 2 * 1000:
+            return True
+        path.unlink(missing_ok=True)
+        return False
+
+    done = run_until(is_seen, slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path))
     learned = {reason for reason in reasons(done, "allgather") if reason.startswith("learned: ")}
     assert len(learned) == 1, "all ranks decide the same"
     assert learned.pop().endswith(" calls of like sizes")
-    assert calls(done, "allgather", "learned") > 2 * 1000
+    assert is_seen(done)
     (entry,) = wisdom_files.read(path)
     assert entry["bytes"] == [256, 444]
     done = run_slow(slow_allgather, 100, "sizes", CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
     assert all(reason.startswith("wisdom: ") for reason in reasons(done, "allgather"))
 
 
+def is_withdrawn(done: Done) -> bool:
+    return calls(done, "allgather", "guard: back to native, ") > 0
+
+
 def test_like_sizes_share_a_guard(slow_allgather: Path, tmp_path: Path) -> None:
     """Wisdom of many sizes that is wrong is corrected for all of them."""
     path = tmp_path / "wisdom.json"
-    run_slow(slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path))
-    done = run_slow(
-        slow_allgather,
-        40_000,
-        "sizes",
-        SLOW_ALLGATHER="0",
-        CONVENE_WISDOM=str(path),
-        CONVENE_CHECK="slow_choices",
-    )
-    assert calls(done, "allgather", "guard: back to native, ") > 0
+    assert has_learned(run_until(has_learned, slow_allgather, 3000, "sizes", CONVENE_WISDOM=str(path)))
+    for _ in range(3):  # on a busy machine, a round of the guard may end without a verdict
+        done = run_slow(
+            slow_allgather,
+            40_000,
+            "sizes",
+            SLOW_ALLGATHER="0",
+            CONVENE_WISDOM=str(path),
+            CONVENE_CHECK="slow_choices",
+        )
+        if is_withdrawn(done):
+            break
+    assert is_withdrawn(done)
     (entry,) = wisdom_files.read(path)
     assert (entry["use"], entry["bytes"]) == ("native", [256, 444])
 
@@ -210,8 +252,7 @@ def test_many_sizes(name: str) -> None:
 
 def test_what_is_frequent_is_learned_beside_many_rare_signatures(slow_allgather: Path) -> None:
     """36 rare ones: more than there are lessons."""
-    done = run_slow(slow_allgather, 3000, "rare")
-    assert calls(done, "allgather", "learned") > 0
+    assert has_learned(run_until(has_learned, slow_allgather, 3000, "rare"))
 
 
 def test_one_rank_pauses_and_resumes() -> None:
@@ -221,8 +262,8 @@ def test_one_rank_pauses_and_resumes() -> None:
 def test_a_wisdom_file_that_cannot_be_written_is_reported(slow_allgather: Path, tmp_path: Path) -> None:
     path = tmp_path / "wisdom.json"
     path.write_text("{")
-    done = run_slow(slow_allgather, 1000, CONVENE_WISDOM=str(path))
-    assert calls(done, "allgather", "learned") > 0
+    done = run_until(has_learned, slow_allgather, 1100, CONVENE_WISDOM=str(path))
+    assert has_learned(done)
     messages = [message for profile in done.profiles for message in profile["messages"]]
     assert any("what was learned is not kept: " in message and str(path) in message for message in messages)
     assert path.read_text() == "{"
@@ -232,16 +273,24 @@ def test_the_guard_returns_to_native(slow_allgather: Path, tmp_path: Path) -> No
     """What was faster becomes slow in the running program. It is withdrawn, in wisdom, too. (When the guard
     measures depends on how long its rounds take: the program ends when native calls are the rule again.)"""
     path = tmp_path / "wisdom.json"
-    done = run_slow(
-        slow_allgather,
-        400_000,
-        "back",
-        SLOW_ALLGATHER="50",
-        CONVENE_WISDOM=str(path),
-        CONVENE_CHECK="slow_choices",
-    )
-    assert calls(done, "allgather", "learned") > 8192
-    assert calls(done, "allgather", "guard: back to native, ") > 0
+
+    def is_seen(done: Done) -> bool:
+        return calls(done, "allgather", "learned") > 8192 and is_withdrawn(done)
+
+    # Choices become slower by 200 microseconds, after 16,384 calls: native must have lost before.
+    for slow in ("50", "100", "130"):
+        path.unlink(missing_ok=True)
+        done = run_slow(
+            slow_allgather,
+            100_000,
+            "back",
+            SLOW_ALLGATHER=slow,
+            CONVENE_WISDOM=str(path),
+            CONVENE_CHECK="slow_choices",
+        )
+        if is_seen(done):
+            break
+    assert is_seen(done)
     (entry,) = wisdom_files.read(path)
     assert entry["use"] == "native"
     done = run_slow(slow_allgather, 100, CONVENE_WISDOM=str(path), CONVENE_LEARN="no")
@@ -250,8 +299,12 @@ def test_the_guard_returns_to_native(slow_allgather: Path, tmp_path: Path) -> No
 
 def test_observing_changes_nothing(slow_allgather: Path, tmp_path: Path) -> None:
     path = tmp_path / "wisdom.json"
-    done = run_slow(slow_allgather, 1000, CONVENE_LEARN="observe", CONVENE_WISDOM=str(path))
-    assert calls(done, "allgather", "learned") == 0
+
+    def has_observed(done: Done) -> bool:
+        return calls(done, "allgather", "observed: ") > 0
+
+    done = run_until(has_observed, slow_allgather, 1100, CONVENE_LEARN="observe", CONVENE_WISDOM=str(path))
+    assert not has_learned(done)
     observed = {reason for reason in reasons(done, "allgather") if reason.startswith("observed: ")}
     assert len(observed) == 1
     assert " of native after " in observed.pop()
