@@ -15,6 +15,7 @@ from convene.cluster import lifecycle, state
 from convene.tune import wisdom_files
 
 from tests.conformance.stacks import ROOT, Stack
+from tests.test_mpi_advise import SLOW_OPTIONS, SLOW_VARIABLES
 from tests.test_mpi_hierarchy import present
 from tests.test_mpi_wisdom import entry, place
 
@@ -191,6 +192,44 @@ def test_measurements_return(name: str, private: Nodes) -> None:
     done = private.convene("bench", "run", "allgather", "-n", NODES, *launch_options(name), *quick)
     summary = json.loads(done.stdout)["summary"]
     assert [(row["algorithm"], row["observations"]) for row in summary] == [("native", 3), ("ring", 3)]
+
+
+@pytest.mark.parametrize("name", OTHERS_LONG)
+def test_a_trace_reaches_the_ranks(name: str, private: Nodes) -> None:
+    """It is longer than one word of a command line."""
+    calls = 100
+    lines = [" ".join(f"{rank * 1e-6:.190f}" for rank in range(NODES)) for _ in range(calls)]
+    trace = private.folder / "arrivals.txt"
+    trace.write_text("\n".join(lines))
+    assert 1 << 16 < trace.stat().st_size < 96 * 1024
+    quick = ["--algorithms", "", "--against", "native", "--sizes", "64", "--repetitions", calls]
+    words = ["bench", "run", "allgather", "-n", NODES, *launch_options(name), *quick]
+    done = private.convene(*words, "--arrivals", "trace:arrivals.txt")
+    summary = json.loads(done.stdout)["summary"]
+    assert {row["arrivals"] for row in summary} == {"none", "trace:arrivals.txt"}
+
+
+@pytest.mark.parametrize("name", OTHERS_LONG)
+def test_advice_is_measured_with_the_arrivals_of_the_program(name: str, private: Nodes) -> None:
+    """Broadcasts in small segments: others gain. The rules reach the ranks, too."""
+    stack = present("mpich5-abi" if name == "mpich5" else name)
+    slow = "mpich5-abi" if stack.is_hydra else "openmpi4"
+    smaller = {"MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE": "64"} if stack.is_hydra else {}
+    pairs = {**SLOW_VARIABLES[slow], **smaller}.items()
+    variables = [word for pair in pairs for word in ("-genv", *pair)]
+    words = [*SLOW_OPTIONS[slow], *variables, "-n", NODES, stack.program("advised"), "late", 50, 16384]
+    for _ in range(3):  # on a busy machine, a measurement may be too noisy for a gain
+        command = ["advise", "--json", "--budget", "8s", "--", stack.launcher, *words]
+        found = json.loads(private.convene(*command).stdout)
+        first = found["sites"][0]
+        if first["result"] == "gain":
+            break
+    assert (first["result"], first["collective"], first["procs"], first["nodes"]) == ("gain", "bcast", 4, 4)
+    methods = [set(ratios) for ratios in first["measured"]["16384"].values()]
+    assert methods
+    assert all("arrivals" in each for each in methods), first
+    assert found["proof"]["calls_by_rules"] >= 50
+    assert not found["proof"]["messages"]
 
 
 @pytest.mark.long

@@ -9,9 +9,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "arrival/pattern.hpp"
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "bench_arrivals.hpp"
 #include "bench_clock.hpp"
 #include "bench_contender.hpp"
 #include "bench_environment.hpp"
@@ -30,15 +30,6 @@ std::vector<Contender> make_contenders(const Options& options, Forcing& forcing,
   for (const std::string& name : options.contenders)
     contenders.emplace_back(name, options.collective, forcing, patterns);
   return contenders;
-}
-
-std::vector<Pattern> make_patterns(const Options& options, int procs) {
-  std::vector<Pattern> patterns;
-  for (const std::string& text : options.arrivals) {
-    patterns.push_back(Pattern::parse(text));
-    patterns.back().delays(static_cast<std::uint32_t>(procs));  // throws if it does not fit
-  }
-  return patterns;
 }
 
 void check_request(const Options& options, int procs) {
@@ -115,7 +106,7 @@ void report_progress(double done, std::size_t all) {
 
 void measure(const Options& options, int procs, int rank) {
   check_request(options, procs);
-  const std::vector<Pattern> patterns = make_patterns(options, procs);
+  const std::vector<Pattern> patterns = make_patterns(options, procs, rank);
   Output output(options, rank);
   Forcing forcing(options.collective);
   Clock clock;

@@ -29,6 +29,7 @@ struct Options {
   double batch = 200e-6;     ///< target duration of one observation in seconds
   int most_calls = 2000;     ///< maximum number of calls per observation
   std::vector<std::string> arrivals = {"none"};  ///< patterns, see src/arrival/pattern.hpp
+  std::vector<std::string> traces;  ///< texts of the traces that the patterns name, see bench_arrivals.hpp
   std::string sync = "barrier";
   double window = 200e-6;  ///< initial time from the agreement on a deadline to the deadline, in seconds
   std::string order = "shuffled";
@@ -83,6 +84,9 @@ inline void declare_subject(Options& options, CLI::App& app) {
                "Use the next rank as the root of each call; do not check results");
   app.add_option("--arrivals", options.arrivals, "Arrival patterns, such as uniform:5ms")
       ->capture_default_str();
+  app.add_option(
+      "--traces", options.traces,
+      "Texts of the traces of trace:NAME, in pieces; without them, rank 0 reads files of these names");
   app.add_option("--sync", options.sync, "Synchronisation of ranks")
       ->check(CLI::IsMember({"barrier", "window"}))
       ->capture_default_str();

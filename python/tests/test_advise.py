@@ -17,10 +17,11 @@ from convene.advise.program import Recorded, without_count
 from convene.advise.proof import Proof
 from convene.advise.sites import CallSite, Signature
 from convene.base import console
+from convene.bench import requests
 from convene.mpi.processes import RunError
 from convene.run.profiles import Profiles
 from convene.trace.recordings import Communicator, Recording, Site
-from convene.tune import judge
+from convene.tune import judge, stages
 from convene.tune.judge import Verdict
 
 from .conftest import Convene
@@ -147,14 +148,25 @@ def test_the_model_leaves_few_candidates() -> None:
     assert "recursive_doubling" not in _core.prior("allgather", [0, 0, 1], 64, 100)
 
 
-@pytest.mark.parametrize(("nodes", "shared"), [((0, 0), False), ((0, 1), True)])
-def test_nodes_find_the_arrivals(
-    nodes: tuple[int, int], shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nodes need not share /tmp."""
-    monkeypatch.chdir(tmp_path)
-    site = replace(site_of(), signature=Signature("allgather", nodes, 7))
-    assert measured.common_place(site) == (tmp_path if shared else None)
+def test_arrivals_are_part_of_the_request() -> None:
+    """Nodes need not share files."""
+    site = replace(site_of(), lateness=np.array([[0.0, 1.5, 0.001, 0.0]]))
+    request = measured.template(site, ["native", "ring"], 10, 1.0)
+    arrived = measured.by_method(request, measured.AS_ARRIVED, site)
+    assert arrived.arrivals == ("trace:arrivals",)
+    assert arrived.traces_as_arguments() == ["--traces", "0us,20000us,1000us,0us"]  # at most LATEST
+    assert measured.by_method(request, stages.TOGETHER, site).traces_as_arguments() == []
+
+
+def test_arrivals_of_many_ranks_fit_a_command_line() -> None:
+    many = np.full((64, 1000), 0.02)
+    many[-1] = 0.01
+    text = sites.trace_of(many)
+    assert len(text) <= requests.MOST_TEXT
+    assert len(text.splitlines()) == 12
+    assert text.splitlines()[-1].startswith("10000us ")
+    assert len(sites.trace_of(many[:, :100]).splitlines()) == 64
+    assert len(sites.trace_of(np.full((64, sites.MOST_RANKS), 0.02))) <= requests.MOST_TEXT
 
 
 def result(site: CallSite, what_if: WhatIf | str, monkeypatch: pytest.MonkeyPatch) -> Advice:

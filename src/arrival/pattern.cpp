@@ -36,7 +36,7 @@ const std::vector<PatternKind>& pattern_kinds() {
 /// Parser of the text of a pattern.
 class PatternParser {
  public:
-  explicit PatternParser(std::string_view text) : text_(trimmed(text)) {}
+  PatternParser(std::string_view text, const TraceReader& read) : text_(trimmed(text)), read_(read) {}
 
   Pattern parse() {
     const auto colon = std::min(text_.find(':'), text_.size());
@@ -135,16 +135,19 @@ class PatternParser {
   void read_trace() {
     if (!has_rest_ || rest_.empty()) fail("names no file");
     result_.path_ = rest_;
-    result_.trace_ = std::make_shared<const Trace>(Trace::read(result_.path_));
+    result_.trace_ = std::make_shared<const Trace>(read_(result_.path_));
     has_rest_ = false;
   }
 
   std::string_view text_, rest_;
+  const TraceReader& read_;
   bool has_rest_ = false;
   Pattern result_;
 };
 
-Pattern Pattern::parse(std::string_view text) { return PatternParser(text).parse(); }
+Pattern Pattern::parse(std::string_view text, const TraceReader& read) {
+  return PatternParser(text, read).parse();
+}
 
 namespace {
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,13 +28,16 @@ struct PatternKind {
 /// All kinds of patterns, in the order of help.
 const std::vector<PatternKind>& pattern_kinds();
 
+/// Returns the trace of a name. Throws Error if there is none.
+using TraceReader = std::function<Trace(const std::string& name)>;
+
 class Pattern {
  public:
   /// No delays.
   Pattern() = default;
 
-  /// Throws Error if the text is not a pattern. Reads the file of "trace:FILE".
-  static Pattern parse(std::string_view text);
+  /// Throws Error if the text is not a pattern. `read` is called for "trace:NAME"; by default NAME is a file.
+  static Pattern parse(std::string_view text, const TraceReader& read = Trace::read);
 
   /// Each rank's delay at call number `call`, in nanoseconds. Equal seeds give equal delays, on all ranks and
   /// machines. Throws Error if the pattern does not fit the number of processes.

@@ -175,6 +175,13 @@ TEST(Pattern, TraceGoesRoundItsLines) {
   EXPECT_NE(error_of([&] { delays(text, 4); }).find("has 3 processes, not 4"), std::string::npos);
 }
 
+TEST(Pattern, ATraceNeedNotBeAFile) {
+  const auto read = [](const std::string& name) { return Trace::parse("0 5ms\n", name); };
+  const Pattern pattern = Pattern::parse("trace:given", read);
+  EXPECT_EQ(pattern.text(), "trace:given");
+  EXPECT_EQ(pattern.delays(2), (Delays{0, 5 * ms}));
+}
+
 TEST(Pattern, PeriodIsWhenDelaysComeAgain) {
   const auto period = [](std::string_view text) { return Pattern::parse(text).period(); };
   for (const auto* text : {"none", "late:1:5ms", "alternating:5ms", "half:5ms", "linear:5ms"})

@@ -6,13 +6,10 @@ each method. The judgement is that of tuning (convene.tune.judge). Reductions ne
 another algorithm may round differently.
 """
 
-import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +18,7 @@ from convene.advise import sites
 from convene.advise.sites import CallSite
 from convene.base.result_types import MeasuredRun
 from convene.bench import metrics, program
-from convene.bench.requests import Request
+from convene.bench.requests import TRACE, Request
 from convene.catalogue import collectives
 from convene.catalogue.selection import NATIVE
 from convene.mpi.settings import Setting
@@ -74,7 +71,7 @@ def methods(site: CallSite) -> list[str]:
     """Methods that are like the calls of this site. Calls back to back are like balanced ones only."""
     if site.imbalance <= IMBALANCED * site.per_call:
         return [stages.ROTATING if len(site.roots) > 1 else stages.TOGETHER, stages.APART]
-    late = [stages.APART, AS_ARRIVED]
+    late = [stages.APART, *([AS_ARRIVED] if site.signature.procs <= sites.MOST_RANKS else [])]
     return late if site.imbalance > site.per_call else [stages.TOGETHER, *late]
 
 
@@ -93,10 +90,11 @@ def template(site: CallSite, contenders: list[str], repetitions: int, seconds: f
     )
 
 
-def by_method(request: Request, method: str, trace: Path) -> Request:
+def by_method(request: Request, method: str, site: CallSite) -> Request:
     if method != AS_ARRIVED:
         return stages.by_method(request, method)
-    return replace(request, arrivals=(f"trace:{trace}",), check="never")
+    traces = {AS_ARRIVED: sites.trace_of(site.lateness)}
+    return replace(request, arrivals=(TRACE + AS_ARRIVED,), traces=traces, check="never")
 
 
 def times_of(run: MeasuredRun, method: str) -> dict[int, Times]:
@@ -114,12 +112,6 @@ def has_layout(run: MeasuredRun, site: CallSite) -> bool:
     """True if the ranks of a measurement were on as many nodes as those of the program's communicator."""
     hosts = Counter(run["environment"]["host_of_rank"])
     return (len(hosts), max(hosts.values())) == (site.signature.nodes, site.signature.ranks_per_node)
-
-
-def common_place(site: CallSite) -> Path | None:
-    """Where all ranks can read a file: nodes seldom share /tmp, and mostly the working directory."""
-    here = Path.cwd()
-    return here if site.signature.nodes > 1 and os.access(here, os.W_OK) else None
 
 
 def least_seconds(site: CallSite) -> float:
@@ -149,14 +141,11 @@ def measure(setting: Setting, site: CallSite, seconds: float, progress: Progress
         return WhatIf(found, {}, layout_differs=True)
     kept = stages.finalists(stages.times_of(screening))
     measured: dict[str, dict[int, Times]] = {}
-    with tempfile.TemporaryDirectory(prefix=".convene-", dir=common_place(site)) as folder:
-        trace = Path(folder) / "arrivals.txt"
-        trace.write_text(sites.trace_of(site.lateness), encoding="ascii")
-        for done, method in enumerate(methods(site) if kept else [], 1):
-            request = template(site, [NATIVE, *kept], REPETITIONS, share(done))
-            run = program.measure(setting, by_method(request, method, trace))
-            measured[method] = times_of(run, method)
-            progress((1 + done) / steps)
+    for done, method in enumerate(methods(site) if kept else [], 1):
+        request = template(site, [NATIVE, *kept], REPETITIONS, share(done))
+        run = program.measure(setting, by_method(request, method, site))
+        measured[method] = times_of(run, method)
+        progress((1 + done) / steps)
     verdicts = {
         size: judge.verdicts({method: times[size] for method, times in measured.items()}, NATIVE)
         for size in site.sizes

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from convene.base.result_types import Json
+from convene.bench.requests import MOST_TEXT
 from convene.stats.arrivals import Array
 from convene.trace import call_sites, lateness
 from convene.trace.lateness import Calls
 from convene.trace.recordings import Communicator, Recording, Site
 
+MOST_RANKS = MOST_TEXT // len("20000us,")  # whose arrivals fit a command line
 INTERCOMMUNICATOR = "intercommunicator"
 MOST_KEPT = 64  # calls whose arrivals are kept, evenly spaced
 LATEST = 0.02  # seconds: who arrives later than this is measured as if it arrived then
@@ -188,5 +190,8 @@ def sample(late: Array) -> Array:
 
 
 def trace_of(late: Array) -> str:
-    """The arrivals as a trace for measurements."""
-    return "\n".join(" ".join(f"{value:.9f}" for value in row) for row in np.minimum(late, LATEST)) + "\n"
+    """The arrivals as a trace for measurements: as many calls, evenly spaced, as a command line can hold."""
+    lines = [" ".join(f"{1e6 * value:.0f}us" for value in np.minimum(call, LATEST)) for call in late]
+    fitting = max(1, MOST_TEXT // max(len(line) + 1 for line in lines))
+    chosen = np.linspace(0, len(lines) - 1, min(len(lines), fitting)).astype(int)
+    return "".join(f"{lines[i]}\n" for i in chosen)

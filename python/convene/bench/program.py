@@ -24,7 +24,8 @@ def measure(
     place = launchers.common_place(setting.launcher.path.name)
     with tempfile.TemporaryDirectory(prefix=".convene-", dir=place) as folder:
         output = lines or Path(folder) / "bench.jsonl"
-        started = processes.start(setting, request.procs, request.arguments(), output, on_progress)
+        arguments, traces = request.arguments(), request.traces_as_arguments()
+        started = processes.start(setting, request.procs, arguments, output, on_progress, traces)
         result = read_lines(output)
     if result is None:
         raise RunError(

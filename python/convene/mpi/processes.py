@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,9 +39,10 @@ def start(
     arguments: list[str],
     output: Path,
     on_progress: Callable[[float, float], None] | None = None,
+    data: Sequence[str] = (),
 ) -> Started:
     """Runs the setting's program to its end. Rank 0 writes into `output`, or prints its result if its node
-    does not have that file."""
+    does not have that file. `data` are further arguments, too long to be part of the result."""
     variables = {
         **settings.mpi_variables(setting.launcher, procs, as_it_is=setting.as_it_is),
         **setting.variables,
@@ -50,7 +51,7 @@ def start(
     command = settings.command_line(
         setting,
         procs,
-        [*arguments, "--output", str(output), "--return"],
+        [*arguments, "--output", str(output), "--return", *data],
         {**library_path, **setting.variables},
     )
     output.touch()
