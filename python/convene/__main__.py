@@ -13,6 +13,7 @@ import typer
 from convene._core import RequestError
 from convene.base import console
 from convene.cli.app import app
+from convene.cli.usage_errors import sentence_of
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -56,7 +57,9 @@ def run(arguments: list[str] | None = None) -> int:
         if sentence is None:
             raise
         found = not_utf8(sys.argv[1:] if arguments is None else arguments)
-        said = f"'{found}' is not UTF-8; write it in that encoding" if found else one_sentence(sentence())
+        said = (
+            f"'{found}' is not UTF-8; write it in that encoding" if found else sentence_of(error, sentence())
+        )
         console.complain(said)
         return 2
     return status if isinstance(status, int) else 0
@@ -85,11 +88,6 @@ def open_closed_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)  # the lowest number that is free
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
-
-
-def one_sentence(text: str) -> str:
-    words = " ".join(text.replace(": Value error, ", ": ").split()).rstrip(".")
-    return f"{words}; see --help" if words else "the command line is incomplete; see --help"
 
 
 def end_orderly(number: int, _frame: Any) -> NoReturn:

@@ -115,7 +115,7 @@ def test_old_export_and_old_skeletons(convene: Convene, tmp_path: Path) -> None:
         ),
         (("simulate", "--study=sparbitt", "--json"), "convene simulate study sparbitt …", "did you mean"),
         (("bench", "--study", "sparbitt"), "convene bench study sparbitt", "did you mean sparbit"),
-        (("bench", "allgather", "-n", "0"), "convene bench run allgather …", "-n must be a whole number"),
+        (("bench", "allgather", "-n", "0"), "convene bench run allgather …", "-n must be whole numbers"),
         (
             ("simulate", "sweep", "bcast", "--platform", "yahoo", "-p", "4", "--rivals", "ompi"),
             "--baselines",

@@ -22,6 +22,17 @@ def test_names_every_algorithm(convene: Convene) -> None:
             assert all(parameter["name"] in done.out for parameter in algorithm["parameters"])
 
 
+def test_output_has_its_natural_width(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without blanks at the ends of lines; folded only where a width is known."""
+    lines = convene("list").out.splitlines()
+    assert not [line for line in lines if line != line.rstrip()]
+    assert max(map(len, lines)) > 120
+    monkeypatch.setenv("COLUMNS", "80")
+    folded = convene("list").out
+    assert max(map(len, folded.splitlines())) <= 80
+    assert folded.split() == "\n".join(lines).split()
+
+
 def test_json_has_every_field(convene: Convene) -> None:
     algorithms = convene("list", "allgather", "--json").json
     assert all(each.pop("learns") == each["arrival_source"] for each in algorithms)  # the former name

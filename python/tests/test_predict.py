@@ -180,7 +180,11 @@ def test_models_are_named(convene: Convene) -> None:
     [
         (("--nodes", 2), "needs model parameters; give --platform cervino|chic|curie|fermi|lusitania"),
         (("--platform", "metropolsi"), "there is no platform 'metropolsi'; did you mean metropolis?"),
-        (("--platform", "curie"), "the platform 'curie' has no parameters taulop for the channel 'network'"),
+        (
+            ("--platform", "curie"),
+            "the platform 'curie' has no parameters taulop for the channel 'network'; use --model hockney",
+        ),
+        (("--platform", "chic", "-m", "hockney"), "; use --model logp or loggp or logfp"),
         (("--platform", "metropolis", "-m", "loggps"), "no parameters loggp with S for the channel 'memory'"),
         (("--platform", "curie", "-m", "hockey"), "there is no model 'hockey'; did you mean hockney?"),
         (("--platform", "curie", "-m", "hockney", "--bytes", "4KB"), "'4KB' is not a size"),

@@ -33,7 +33,7 @@ YAHOO = ("--platform", "yahoo", "-p", 4)
         ),
         (("sweep", "allgather", "--platform", "none.json", "-p", 4), "cannot read none.json"),
         (("sweep", "allgathr", *YAHOO), "there is no collective 'allgathr'"),
-        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be a whole number from 1 to"),
+        (("sweep", "allgather", "--platform", "yahoo", "-p", 0), "-p must be whole numbers from 1 to"),
         (
             ("sweep", "allgather", "--platform", "yahoo", "-p", 6, "--algorithms", "recursive_doubling"),
             "needs a number of processes that is a power of two, not 6",

@@ -203,6 +203,8 @@ def test_wisdom_is_merged_and_forgotten(convene: Convene, file: Path, tmp_path: 
 
 def test_wisdom_is_checked(convene: Convene, file: Path) -> None:
     assert "2 entries, 0 for this processor" in convene("wisdom", "check", file).out
+    assert convene("wisdom", "forget", "bcast", "--file", file).status == 0
+    assert "1 entry, 0 for this processor" in convene("wisdom", "check", file).out
     file.chmod(0o666)
     assert convene("wisdom", "check", file).status == 2
     file.write_text("{")
@@ -211,7 +213,17 @@ def test_wisdom_is_checked(convene: Convene, file: Path) -> None:
 
 
 def test_a_wrong_budget_is_refused(convene: Convene) -> None:
-    assert "--budget" in convene("tune", "-n", "2", "--budget", "soon").complaint
+    complaint = convene("tune", "-n", "2", "--budget", "soon").complaint
+    assert "invalid time 'soon' for --budget; give a number of seconds or a unit" in complaint
+    assert "as in 90s, 10min or 1h" in complaint
+
+
+@pytest.mark.parametrize(("number", "wanted"), [("0", "at least 2"), ("x", "a whole number")])
+def test_a_wrong_number_of_ranks_is_refused(convene: Convene, number: str, wanted: str) -> None:
+    pydantic = f"'-n' / '--procs' must be {wanted}, not '{number}'; see --help"
+    click = ("0 is not in the range 2<=x<=65536", "'x' is not a valid integer")  # of Typer up to 0.20
+    complaint = convene("tune", "-n", number).complaint
+    assert complaint == pydantic or any(each in complaint for each in click)
 
 
 class FakeProgram:

@@ -11,13 +11,19 @@ MOST_SIZE = (1 << 31) - 1  # bytes
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
-def parse_number(text: str, what: str, least: int, most: int, written: str | None = None) -> int:
-    """One number, such as the value of an option; an error quotes what was `written`."""
-    plain = text.strip()
-    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 20 else None
-    if number is None or not least <= number <= most:
-        raise RequestError(f"{what} must be a whole number from {least} to {most}, not '{written or text}'")
+def parse_number(text: str, what: str, least: int, most: int) -> int:
+    """One number, such as the value of an option."""
+    number = number_in(text, least, most)
+    if number is None:
+        raise RequestError(f"{what} must be a whole number from {least} to {most}, not '{text}'")
     return number
+
+
+def number_in(text: str, least: int, most: int) -> int | None:
+    """The whole number that is written there, if it is one within these limits."""
+    plain = text.strip()
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 20 else -1
+    return number if least <= number <= most else None
 
 
 def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
@@ -25,7 +31,12 @@ def parse_numbers(text: str, what: str, least: int, most: int) -> list[int]:
     numbers: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-") if "-" in part else (part, "", part)
-        ends = tuple(parse_number(end, what, least, most, part or text) for end in (first, last))
+        ends = number_in(first, least, most), number_in(last, least, most)
+        if ends[0] is None or ends[1] is None:
+            raise RequestError(
+                f"{what} must be whole numbers from {least} to {most}, or ranges of them, as in "
+                f"{least + 1},{least + 3}-{least + 7}, not '{part or text}'"
+            )
         if ends[0] > ends[1]:
             raise RequestError(
                 f"the range {what} '{part}' is empty; give the smaller number first, as in 1-64"
@@ -89,10 +100,16 @@ def parse_factor(text: str, option: str) -> int:
 
 def parse_budget(text: str, what: str = "--budget") -> float:
     """Seconds from 10min, 90s or 1h."""
+    number, factor = text, 1.0
     for unit, seconds in (("min", 60.0), ("h", 3600.0)):
         if text.endswith(unit):
-            return seconds * parse_seconds(text.removesuffix(unit), what)
-    return parse_seconds(text, what)
+            number, factor = text.removesuffix(unit), seconds
+    try:
+        return factor * parse_seconds(number, what)
+    except RequestError:
+        raise RequestError(
+            f"invalid time '{text}' for {what}; give a number of seconds or a unit, as in 90s, 10min or 1h"
+        ) from None
 
 
 def parse_seconds(text: str, what: str) -> float:

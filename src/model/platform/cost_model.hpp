@@ -6,6 +6,7 @@
 
 #include <any>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "model/platform/cost_models.hpp"
@@ -71,6 +72,8 @@ bool has_set(const ModelChannel& channel) {
 
 /// Every channel of the platform has the model's parameters. require_parameters() throws Error if not.
 bool has_parameters(const CostModel& model, const ModelPlatform& platform);
+/// Which parameters it lacks, as a clause; empty if it has all.
+std::string missing_parameters(const CostModel& model, const ModelPlatform& platform);
 void require_parameters(const CostModel& model, const ModelPlatform& platform);
 
 #define CONVENE_DECLARE(name) extern const CostModel name##_model;

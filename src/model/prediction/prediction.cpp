@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/prediction/prediction.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/names.hpp"
@@ -39,11 +39,24 @@ std::vector<std::string_view> model_names(const ModelPlatform& platform) {
   return names;
 }
 
+namespace {
+
+/// Throws Error with the models that the platform has parameters for.
+void require_model(const CostModel& model, const ModelPlatform& platform) {
+  const std::string missing = missing_parameters(model, platform);
+  if (missing.empty()) return;
+  const std::vector<std::string_view> known = model_names(platform);
+  throw Error(missing + (known.empty() ? "; no model has all of its parameters there: use another platform"
+                                       : fmt::format("; use --model {}", fmt::join(known, " or "))));
+}
+
+}  // namespace
+
 std::unique_ptr<PlanCost> prepare_prediction(const CostModel& model, const PlanRequest& request) {
   require_network(request.platform, request.mapping);
   if (request.packed && !model.has_packing)
     throw Error(fmt::format("{} has no cost of packing; omit --packed, or use taulop", model.name));
-  require_parameters(model, request.platform);
+  require_model(model, request.platform);
   return model.prepare(model, request);
 }
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from convene import _core
 from convene.base import console
 from convene.base.core_types import Algorithm, Parameter
+from convene.base.tables import SPACE, fold
 from convene.catalogue import algorithms, collectives
 from convene.cli import completion, options
 
@@ -31,6 +31,7 @@ ARRIVAL_SOURCES = {
     "messages": "; exchanges arrivals as it runs",
 }
 
+INDENT = "    "  # of the lines below a name
 REQUIREMENTS = {"none": "any P", "even": "even P", "power_of_two": "P = 2^k"}
 
 
@@ -56,7 +57,11 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
     some = [name for name in served if name in algorithm["collectives"]]
     only = "" if some == served else f"; only {', '.join(some)}"
     source = ARRIVAL_SOURCES[algorithm["arrival_source"]]
-    output.print(f"\n[bold cyan]{_usage(algorithm)}[/]  {needs}; rounds: {algorithm['rounds']}{source}{only}")
+    head = Text.assemble((_usage(algorithm), "bold cyan"), "  ", needs)
+    head.append(f"; rounds: {algorithm['rounds']}{source}{only}")
+    output.print()
+    for part in fold(head, console.text_width(), SPACE):
+        output.print(part, soft_wrap=True)
     parts = [
         f"{part['name'].upper()}, of {part['collective']}, default {part['default']}: {part['summary']}"
         for part in algorithm["parts"]
@@ -64,7 +69,8 @@ def _print_one(output: Console, algorithm: Algorithm, served: list[str]) -> None
     lines = [algorithm["summary"], *parts, *map(_parameter, algorithm["parameters"]), algorithm["source"]]
     for line in lines:
         style = "dim" if line == algorithm["source"] else None
-        output.print(Padding(Text(line), (0, 0, 0, 4)), style=style)
+        for part in fold(Text(line), console.text_width() - len(INDENT), SPACE):
+            output.print(Text(INDENT) + part, style=style, soft_wrap=True)
 
 
 def _print(names: list[str]) -> None:

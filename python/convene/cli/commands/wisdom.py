@@ -116,6 +116,10 @@ def sizes(entry: Entry) -> str:
     return bytes_text(least) if least == most else f"{bytes_text(least)} to {bytes_text(most)}"
 
 
+def count(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
+
+
 def method(entry: Entry) -> str:
     """How an entry was measured: "convene tune", "learned", or "guard" (native came back)."""
     evidence = entry.get("evidence", {})
@@ -182,7 +186,7 @@ def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = 
     new = wisdom_files.read(source)
     target = file or wisdom_files.user_file()
     entries = wisdom_files.update(target, lambda old: wisdom_files.merged(old, new))
-    console.say(f"{target} now has {len(entries)} entries")
+    console.say(f"{target} now has {count(len(entries))}")
 
 
 @group.command("forget", help=FORGET_HELP)
@@ -205,7 +209,7 @@ def forget(
         return [entry for entry in old if entry not in gone]
 
     left = wisdom_files.update(target, change)
-    console.say(f"removed {before - len(left)} of {before} entries from {target}")
+    console.say(f"removed {before - len(left)} of {count(before)} from {target}")
 
 
 @group.command("check", help=CHECK_HELP)
@@ -217,7 +221,7 @@ def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = No
     alike = [each for each in entries if each["cpu"] == here["cpu"] and each["cores"] == here["cores"]]
     counting = [each for each in alike if mpi in (None, each["mpi"])]
     processor = f"{here['cpu']}, {here['cores']} cores"
-    console.say(f"{source}: {len(entries)} entries, {len(alike)} for this processor ({processor})")
+    console.say(f"{source}: {count(len(entries))}, {len(alike)} for this processor ({processor})")
     for name in sorted({each["mpi"] for each in counting}):
         console.say(f"  {sum(each['mpi'] == name for each in counting)} for {name}")
     if source.stat().st_mode & 0o022:
