@@ -157,6 +157,22 @@ def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     assert {algorithm for algorithm, _ in calls(done, "reduce")} == {"native"}
 
 
+@pytest.mark.parametrize(("name", "what"), [("openmpi4", "allgather"), ("mpich5-abi", "allreduce")])
+def test_an_algorithm_is_chosen_for_the_forecast(name: str, what: str) -> None:
+    """One candidate of a trial is the one that is predicted to be the fastest, besides the fixed ones."""
+    stack = present(name)
+    fixed = {"allgather": {"list_scheduled"}, "allreduce": {"slt;segments=32", "prr"}}[what]
+    block = {"allgather": "4096", "allreduce": "32768"}[what]
+    done = stack.run(4, [stack.program("imbalanced"), "100", block, "40", "1", what], AUTO, timeout=120)
+    assert done.status == 0, done.output
+    assert "100 calls, all right" in done.output
+    used = calls(done, what)
+    chosen = {algorithm for algorithm, reason in used if reason == "forecast"} - fixed
+    assert chosen
+    assert "native" not in chosen
+    assert all(number % 4 == 0 for number in used.values())  # the same on all ranks
+
+
 def test_what_is_chosen_or_small_is_left_alone() -> None:
     stack = present("openmpi4")
     program = stack.program("imbalanced")

@@ -21,18 +21,6 @@ constexpr std::pair<std::string_view, std::string_view> variants[] = {{"chain", 
 /// takes too long inside a program.
 constexpr Rank most_modelled = 16;
 
-/// Typical of shared memory, and of a fast network.
-ModelPlatform built_in_platform() {
-  ModelPlatform platform = ModelPlatform::two_channels();
-  platform.channels[0].add(
-      LogGP{.L = 2e-7, .send_overhead = 1e-7, .recv_overhead = 1e-7, .g = 1e-7, .G = 1.5e-10});
-  platform.channels[1].add(
-      LogGP{.L = 1.5e-6, .send_overhead = 3e-7, .recv_overhead = 3e-7, .g = 3e-7, .G = 1e-10});
-  platform.copy = {{1, model::Piecewise::line(2e-8, 1e-10)}};
-  platform.computation = {{1, model::Piecewise::line(2e-8, 2e-10)}};
-  return platform;
-}
-
 /// The smaller call that the model evaluates, with the nodes of its ranks.
 Call modelled_call(const Spec& spec, const CallContext& context) {
   Call call{.collective = context.collective,
@@ -89,6 +77,17 @@ std::vector<Spec> runnable(const CallContext& context) {
 }
 
 }  // namespace
+
+ModelPlatform built_in_platform() {
+  ModelPlatform platform = ModelPlatform::two_channels();
+  platform.channels[0].add(
+      LogGP{.L = 2e-7, .send_overhead = 1e-7, .recv_overhead = 1e-7, .g = 1e-7, .G = 1.5e-10});
+  platform.channels[1].add(
+      LogGP{.L = 1.5e-6, .send_overhead = 3e-7, .recv_overhead = 3e-7, .g = 3e-7, .G = 1e-10});
+  platform.copy = {{1, model::Piecewise::line(2e-8, 1e-10)}};
+  platform.computation = {{1, model::Piecewise::line(2e-8, 2e-10)}};
+  return platform;
+}
 
 bool is_tried(Collective collective) {
   switch (collective) {

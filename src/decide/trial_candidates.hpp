@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decide/rules.hpp"
+#include "model/platform/model_platform.hpp"
 
 namespace convene::decide {
 
@@ -19,6 +20,9 @@ bool is_tried(Collective collective);
 /// where it is possible, then by LogGP with built-in parameters for memory and network. Equal on all ranks.
 /// Takes up to a few milliseconds.
 std::vector<Spec> trial_candidates(const CallContext& context, std::size_t most);
+
+/// LogGP parameters that are typical of shared memory, and of a fast network.
+ModelPlatform built_in_platform();
 
 /// Nanoseconds that determining the candidates takes, typically: the ranks agree on nodes and machine and
 /// create an internal communicator, and the model evaluates the algorithms.

@@ -15,6 +15,8 @@
 //
 // Ranks of a node stay together (nodes=together): nodes follow each other by their latest rank, and ranks of
 // a node by arrival.
+#include "collective/hierarchy/by_arrival.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -55,30 +57,34 @@ std::uint64_t places_of_step(const Schedule& schedule, StepId id) {
   return places;
 }
 
-/// All messages of the part on the numbers, by falling rounds; none if they carry too many places.
+/// Adds the messages of one rank of the part; false if they carry too many places in all.
+bool append_messages(const Schedule& schedule, std::uint64_t& places, std::vector<PartMessage>& messages) {
+  for (StepId id = 0; id < schedule.size(); ++id) {
+    if (schedule[id].kind != StepKind::send) continue;
+    places += places_of_step(schedule, id);
+    messages.push_back({schedule[id].round, schedule.rank(), schedule[id].peer});
+  }
+  return places <= most_places;
+}
+
+/// All messages of the part on the numbers; none if they carry too many places.
 std::vector<PartMessage> messages_of_part(const Call& call) {
   Call inner = reordered_call(call);
   std::vector<PartMessage> messages;
   std::uint64_t places = 0;
   Builder builder;
   SharedWork work;
-  for (inner.rank = 0; inner.rank < inner.procs; ++inner.rank) {
-    const Schedule schedule = build_schedule(*call.parts.front().algorithm, inner, work, builder);
-    for (StepId id = 0; id < schedule.size(); ++id) {
-      if (schedule[id].kind != StepKind::send) continue;
-      places += places_of_step(schedule, id);
-      messages.push_back({schedule[id].round, inner.rank, schedule[id].peer});
-    }
-    if (places > most_places) return {};
-  }
-  std::ranges::stable_sort(messages, std::greater(), &PartMessage::round);
+  for (inner.rank = 0; inner.rank < inner.procs; ++inner.rank)
+    if (!append_messages(build_schedule(*call.parts.front().algorithm, inner, work, builder), places,
+                         messages))
+      return {};
   return messages;
 }
 
 /// By number: the longest chain of messages, in rising rounds, that begins with one of its own.
-std::vector<std::uint32_t> hops_to_the_end(const Call& call) {
-  std::vector<std::uint32_t> hops(call.procs, 0), later = hops;  // later: in rounds after the current one
-  const std::vector<PartMessage> messages = messages_of_part(call);
+std::vector<std::uint32_t> hops_to_the_end(Rank procs, std::vector<PartMessage> messages) {
+  std::vector<std::uint32_t> hops(procs, 0), later = hops;  // later: in rounds after the current one
+  std::ranges::stable_sort(messages, std::greater(), &PartMessage::round);
   for (auto begin = messages.begin(); begin != messages.end();) {
     const auto end = std::find_if(begin, messages.end(),
                                   [&](const PartMessage& each) { return each.round != begin->round; });
@@ -90,8 +96,20 @@ std::vector<std::uint32_t> hops_to_the_end(const Call& call) {
   return hops;
 }
 
-/// The numbers, those with the shortest chains first. They do not depend on arrivals: the latest few results
-/// are kept, so that a new forecast costs a sort.
+/// The numbers, those with the shortest chains first; none if no order of the ranks is better than another.
+Ranks by_hops(const Call& call, std::vector<PartMessage> messages) {
+  const std::vector<std::uint32_t> hops = hops_to_the_end(call.procs, std::move(messages));
+  Ranks numbers(call.procs);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (is_rooted(call.collective)) numbers.erase(numbers.begin());
+  std::ranges::stable_sort(numbers, {}, [&](Rank number) { return hops[number]; });
+  if (std::ranges::all_of(numbers, [&](Rank each) { return hops[each] == hops[numbers.front()]; }))
+    numbers.clear();
+  return numbers;
+}
+
+/// by_hops() does not depend on arrivals: the latest few results are kept, so that a new forecast costs a
+/// sort.
 std::shared_ptr<const Ranks> numbers_by_hops(const Call& call) {
   struct Known {
     std::string part;
@@ -116,15 +134,7 @@ std::shared_ptr<const Ranks> numbers_by_hops(const Call& call) {
     const std::lock_guard lock(mutex);
     if (const auto found = find(); found != known->end()) return found->numbers;
   }
-  const std::vector<std::uint32_t> hops = hops_to_the_end(call);
-  Ranks numbers(call.procs);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  if (is_rooted(call.collective)) numbers.erase(numbers.begin());
-  std::ranges::stable_sort(numbers, {}, [&](Rank number) { return hops[number]; });
-  // Equal chains: no order of the ranks is better than another.
-  if (std::ranges::all_of(numbers, [&](Rank each) { return hops[each] == hops[numbers.front()]; }))
-    numbers.clear();
-  auto made = std::make_shared<const Ranks>(std::move(numbers));
+  auto made = std::make_shared<const Ranks>(by_hops(call, messages_of_part(call)));
   const std::lock_guard lock(mutex);
   if (find() != known->end()) return made;
   if (known->size() >= most_known) known->erase(known->begin());
@@ -151,8 +161,9 @@ Ranks latest_first(const Call& call, const std::vector<std::uint32_t>& delays) {
   return order;
 }
 
-/// The ranks by their new numbers. The root is number 0.
-Ranks ranks_by_number(const Call& call) {
+/// The ranks by their new numbers, of which find_numbers() returns the order. The root is number 0.
+template <class FindNumbers>
+Ranks ranks_by_number(const Call& call, FindNumbers&& find_numbers) {
   const std::vector<std::uint32_t> delays = expected_delays(call);
   const Rank first = is_rooted(call.collective) ? call.root : 0;
   Ranks ranks(call.procs);
@@ -163,15 +174,29 @@ Ranks ranks_by_number(const Call& call) {
   const Algorithm& part = *call.parts.front().algorithm;
   if (all_together || part.symmetry != Symmetry::none || part.arrival_source != ArrivalSource::none)
     return ranks;
-  const auto numbers = numbers_by_hops(call);
-  if (numbers->empty()) return ranks;
+  const Ranks numbers = find_numbers();
+  if (numbers.empty()) return ranks;
   const Ranks order = latest_first(call, delays);
-  for (std::size_t i = 0; i < order.size(); ++i) ranks[(*numbers)[i]] = order[i];
+  for (std::size_t i = 0; i < order.size(); ++i) ranks[numbers[i]] = order[i];
   return ranks;
 }
 
+}  // namespace
+
+Ranks ranks_by_arrival(const Call& call, const Plan& part) {
+  return ranks_by_number(call, [&] {
+    std::vector<PartMessage> messages;
+    std::uint64_t places = 0;
+    for (const Schedule& schedule : part)
+      if (!append_messages(schedule, places, messages)) return Ranks{};
+    return by_hops(call, std::move(messages));
+  });
+}
+
+namespace {
+
 void generate_by_arrival(const Call& call, SharedWork& work, Builder& builder) {
-  const auto ranks = work.get([&] { return ranks_by_number(call); });
+  const auto ranks = work.get([&] { return ranks_by_number(call, [&] { return *numbers_by_hops(call); }); });
   run_reordered(call, *ranks, false, builder);
 }
 

@@ -57,7 +57,7 @@ struct LogPRank {
 class LogPEvaluation {
  public:
   LogPEvaluation(const Plan& plan, const Mapping& mapping, const ModelPlatform& platform,
-                 const MessageModel& messages, const MessageSizes& sizes)
+                 const MessageModel& messages, const MessageSizes& sizes, const LogPStart& start)
       : plan_(plan),
         platform_(platform),
         channels_(platform.channels, mapping),
@@ -65,11 +65,15 @@ class LogPEvaluation {
         sizes_(sizes),
         links_(link(plan)),
         walks_(ready_walks(plan)),
-        ranks_(plan.size()) {
+        ranks_(plan.size()),
+        limit_(start.limit) {
     if (!links_.fault.empty()) throw Error("the plan cannot be evaluated: " + links_.fault);
     if (messages.depends_on_bursts) bursts_.emplace(plan, links_);
     rank_of_.reserve(links_.base.back());
     for (Rank rank = 0; rank < plan.size(); ++rank) rank_of_.resize(links_.base[rank + 1], rank);
+    find_costs();
+    for (Rank rank = 0; rank < start.arrivals.size(); ++rank)
+      ranks_[rank].processor = ranks_[rank].done = start.arrivals[rank];
   }
 
   std::vector<double> run() {
@@ -78,7 +82,11 @@ class LogPEvaluation {
       walks_[rank].start([&](StepId step) { make_ready(rank, step); });
     }
     for (Rank rank = 0; rank < plan_.size(); ++rank) work(rank, 0);
-    while (!events_.empty()) dispatch(events_.pop());
+    while (!events_.empty()) {
+      const TimedEvent event = events_.pop();
+      if (event.seconds() > limit_) return {};
+      dispatch(event);
+    }
     return results();
   }
 
@@ -229,11 +237,34 @@ class LogPEvaluation {
   }
 
   MessageCost cost_of(Rank rank, Task task) const {
-    const ModelChannel& way = channel(rank, task.step);
-    if (task.phase != Phase::data) return messages_.cost(way, 1, {});
-    Burst burst;
-    if (bursts_) burst = burst_of(rank, task.step);
-    return messages_.cost(way, sizes_.bytes(plan_[rank], task.step), burst);
+    if (task.phase != Phase::data) return messages_.cost(channel(rank, task.step), 1, {});
+    return costs_[cost_of_[links_.at(rank, task.step)]];
+  }
+
+  /// The costs of all messages. Successive messages are often equal.
+  void find_costs() {
+    struct Key {
+      const ModelChannel* way;
+      double bytes;
+      Burst burst;
+      bool operator==(const Key&) const = default;
+    };
+    std::vector<Key> keys;  // of costs_
+    cost_of_.resize(links_.base.back());
+    for (Rank rank = 0; rank < plan_.size(); ++rank)
+      for (StepId step = 0; step < plan_[rank].size(); ++step) {
+        if (!plan_[rank][step].is_message()) continue;
+        const Key key{&channel(rank, step), sizes_.bytes(plan_[rank], step),
+                      bursts_ ? burst_of(rank, step) : Burst{}};
+        std::size_t at = keys.size();
+        for (std::size_t back = 1; back <= std::min<std::size_t>(keys.size(), 4); ++back)
+          if (keys[keys.size() - back] == key) at = keys.size() - back;
+        if (at == keys.size()) {
+          keys.push_back(key);
+          costs_.push_back(messages_.cost(*key.way, key.bytes, key.burst));
+        }
+        cost_of_[links_.at(rank, step)] = static_cast<std::uint32_t>(at);
+      }
   }
 
   /// The number of messages in the bursts of this one at its two ends.
@@ -264,7 +295,10 @@ class LogPEvaluation {
   std::vector<ReadyWalk> walks_;  // by rank
   std::vector<LogPRank> ranks_;
   std::vector<Rank> rank_of_;  // by index in the plan
+  std::vector<MessageCost> costs_;
+  std::vector<std::uint32_t> cost_of_;  // by index in the plan: which of costs_
   EventQueue events_;
+  const double limit_;
 };
 
 class LogPPlanCost : public PlanCost {
@@ -287,12 +321,15 @@ class LogPPlanCost : public PlanCost {
 
 std::vector<double> evaluate_logp_plan(const Plan& plan, const Mapping& mapping,
                                        const ModelPlatform& platform, const CostModel& model,
-                                       const MessageSizes& sizes) {
+                                       const MessageSizes& sizes, const LogPStart& start) {
   if (mapping.procs() != plan.size())
     throw Error(
         fmt::format("the plan is for {} processes and the mapping for {}", plan.size(), mapping.procs()));
+  if (!start.arrivals.empty() && start.arrivals.size() != plan.size())
+    throw Error(fmt::format("the plan is for {} processes and there are {} arrivals", plan.size(),
+                            start.arrivals.size()));
   require_parameters(model, platform);
-  return LogPEvaluation(plan, mapping, platform, *model.messages, sizes).run();
+  return LogPEvaluation(plan, mapping, platform, *model.messages, sizes, start).run();
 }
 
 std::unique_ptr<PlanCost> prepare_logp(const CostModel& model, const PlanRequest& request) {

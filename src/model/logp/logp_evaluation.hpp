@@ -8,6 +8,8 @@
 // processor. Messages of a pair of ranks match as the schedule numbers them.
 #pragma once
 
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "model/logp/message_model.hpp"
@@ -17,12 +19,19 @@
 
 namespace convene::model {
 
-/// By rank, the seconds from a common start until its last step is complete. A synchronous message
+/// When ranks arrive, and how long an evaluation is of interest.
+struct LogPStart {
+  std::span<const double> arrivals = {};  ///< by rank: seconds from 0 on, before which it executes nothing
+  double limit = std::numeric_limits<double>::infinity();
+};
+
+/// By rank, the seconds from a common start until its last step is complete, and at least its arrival; empty
+/// if one is not complete at the limit. A synchronous message
 /// (MessageModel) is preceded by a request of one byte, which the receiver answers with another as soon as
 /// its receive is ready. Throws Error if the platform lacks parameters, the mapping has another number of
 /// ranks, or the plan deadlocks.
 std::vector<double> evaluate_logp_plan(const Plan& plan, const Mapping& mapping,
                                        const ModelPlatform& platform, const CostModel& model,
-                                       const MessageSizes& sizes);
+                                       const MessageSizes& sizes, const LogPStart& start = {});
 
 }  // namespace convene::model

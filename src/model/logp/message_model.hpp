@@ -24,11 +24,13 @@ struct MessageCost {
   double burst_gap =
       0;  ///< message i of a burst (from 0) starts no earlier than (i + 1 − free)·gap after the first
   std::uint32_t free = 0;  ///< messages of a burst without gap
+  bool operator==(const MessageCost&) const = default;
 };
 
 /// The number of messages that the sender sends, and the receiver receives, in one burst.
 struct Burst {
   std::uint32_t sent = 1, received = 1;
+  bool operator==(const Burst&) const = default;
 };
 
 struct MessageModel {

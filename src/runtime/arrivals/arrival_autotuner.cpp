@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "collective/core/spec.hpp"
+#include "decide/forecast_choice.hpp"
 #include "runtime/comm/round_time.hpp"
 #include "runtime/progress/background.hpp"
 #include "runtime/progress/progress_engine.hpp"
@@ -21,13 +22,15 @@ constexpr std::uint64_t least_bytes = 4096;  // bytes of a block: a shorter call
                                              // help
 constexpr Rank least_procs = 3;
 constexpr std::size_t most_sites = 32;
+constexpr std::size_t most_choices = 16;              // of a site: forecasts whose choices are kept
 constexpr std::uint64_t most_bytes_ahead = 64 << 20;  // bytes of all blocks, which are in staging
 /// Number of calls at other sites after which an early-started call is no longer expected: meanwhile the
 /// MPI's waiting calls are more expensive.
 constexpr std::uint32_t most_passed = 64;
 
-/// The candidate algorithms with forecasts of a collective. Few, since each one lengthens the trial. (BDR is
-/// never better than the list schedule before the call itself.)
+/// The candidate algorithms that are tried for each forecast of a collective, besides the one that is chosen
+/// for it. Few, since each one lengthens the trial. (BDR is never better than the list schedule before the
+/// call itself.)
 std::vector<std::string_view> candidates(Collective collective) {
   switch (collective) {
     case Collective::allgather:
@@ -115,7 +118,7 @@ struct ArrivalAutotuner::Site {
   Site(const CallSignature& of, Rank procs, PhaseStats& tally_of)
       : signature(of),
         specs(specs_of(of.collective)),
-        adaptation(procs, static_cast<std::uint32_t>(specs.size()), most_pieces(specs, procs)),
+        adaptation(procs, static_cast<std::uint32_t>(specs.size() + 1), most_pieces(specs, procs)),
         tally(tally_of) {}
 
   bool is_for(const CallSignature& other) const {
@@ -124,7 +127,7 @@ struct ArrivalAutotuner::Site {
   }
 
   CallSignature signature;
-  std::vector<Spec> specs;  // of the candidates
+  std::vector<Spec> specs;  // of the candidates except the last one, which depends on the forecast
   SiteAdaptation adaptation;
   PhaseStats& tally;
   std::unique_ptr<Answers> answers;  // after a report, until they are used
@@ -135,18 +138,41 @@ struct ArrivalAutotuner::Site {
   AheadPointer ahead;
   std::uint32_t passed = 0;  // calls at other places since it has begun
 
-  Decision& decide(std::uint32_t candidate, bool in_place, const Communicator& communicator);
+  Decision& decide(std::uint32_t candidate, bool in_place, Communicator& communicator);
+
+ private:
+  const Spec& choose_by_forecast(const CallContext& context);
+  std::vector<std::pair<std::vector<std::int32_t>, Spec>> choices_;  // by quantised forecast
 };
 
+/// The algorithm that is predicted to be the fastest for the next forecast, besides the other candidates. A
+/// function of the forecast, the round and the context, which are equal on all ranks.
+const Spec& ArrivalAutotuner::Site::choose_by_forecast(const CallContext& context) {
+  std::vector<std::int32_t> pattern = decide::quantised(adaptation.arrivals());
+  for (const auto& [known, spec] : choices_)
+    if (known == pattern) return spec;
+  decide::ForecastCall call{
+      .context = context,
+      .root = signature.root,
+      .arrivals = pattern,
+      .round_seconds = static_cast<double>(round_ns) * 1e-9,
+      .round_bytes = static_cast<double>(candidate_round_bytes(signature, context.procs))};
+  for (const Spec& spec : specs) call.besides.push_back(spec.algorithm->name);
+  const auto ranked = decide::rank_by_forecast(call);
+  if (choices_.size() >= most_choices) choices_.erase(choices_.begin());
+  return choices_.emplace_back(std::move(pattern), ranked.empty() ? specs.front() : ranked.front().spec)
+      .second;
+}
+
 /// The decision for the next call with a candidate.
-Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
-                                         const Communicator& communicator) {
+Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place, Communicator& communicator) {
   if (adaptation.has_changed()) decisions.clear();
   adaptation.take();
   decisions.resize(adaptation.seasons());
   Decision& decision = decisions[adaptation.season()];
   if (decision.prepared && decision.signature.in_place == in_place) return decision;
-  const Spec& spec = specs[candidate];
+  const CallContext context = communicator.decisions().context_of(signature);
+  const Spec spec = candidate < specs.size() ? specs[candidate] : choose_by_forecast(context);
   const Call call{.collective = signature.collective,
                   .procs = communicator.procs(),
                   .rank = communicator.rank(),
@@ -155,6 +181,7 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
                   .parameters = spec.parameters,
                   .parts = spec.parts,
                   .arrivals = adaptation.arrivals(),
+                  .nodes = depends_on_nodes(*spec.algorithm) ? context.node_of_rank : std::vector<Rank>{},
                   .commutative = signature.commutative};
   decision = Decision{};
   decision.signature = signature;
@@ -255,9 +282,10 @@ void ArrivalAutotuner::agree(Site& site, Communicator& communicator) {
     site.may_go_ahead = site.may_go_ahead && each.has_background != 0;
   }
   site.adaptation.agree(reports, site.round_ns);
-  if (site.adaptation.wants_round())
-    site.round_ns = measure_round(communicator.info(), communicator.tags(),
-                                  candidate_round_bytes(site.signature, communicator.procs()));
+  if (!site.adaptation.wants_round()) return;
+  communicator.decisions().find_nodes(true, true);
+  site.round_ns = measure_round(communicator.info(), communicator.tags(),
+                                candidate_round_bytes(site.signature, communicator.procs()));
 }
 
 /// Starts the next call at a site early, if a forecast is used for it.

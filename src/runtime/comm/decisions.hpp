@@ -43,6 +43,9 @@ class Decisions {
   /// Another decision for a blocking call, which is not stored: an algorithm, or native (null). Native, too,
   /// where the algorithm cannot run. Collective.
   std::shared_ptr<Decision> alternative(const CallSignature& call, const Spec* spec);
+  /// Determines which ranks share a node, if a choice may depend on it or it `is_needed`. Collective if it
+  /// may block.
+  void find_nodes(bool may_block, bool is_needed = false);
   /// The context of a call as rules and wisdom see it.
   CallContext context_of(const CallSignature& call) const;
   /// True if all nodes are known to be alike, so that what is measured here may become wisdom. Equal on all
@@ -64,7 +67,6 @@ class Decisions {
   void schedule(Decision& decision, const Spec& spec);
   Choice choose(const CallSignature& call);
   void find_wisdom(bool may_block);
-  void find_nodes(bool may_block, bool is_needed = false);
   void find_machine();
   void find_all_neighbors();
   void forget_incomplete();
