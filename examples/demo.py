@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that knows nothing of Convene (nbody.py), natively and through Convene: are its results the same?
-Then twice under convene run without options: the first run learns, and the second one knows.
+Then under convene run without options: the first run learns, and later ones know.
 
 Run it as ./dev demo. It needs Open MPI's launcher (any other by --launcher), mpi4py, and a built checkout.
 """
@@ -28,7 +28,8 @@ OUTPUT = ROOT / "build" / "demo"
 
 ALGORITHMS = (None, "sparbit", "ring")  # None: natively
 COLLECTIVES = {"MPI_Allgather": "allgather", "MPI_Allgatherv": "allgatherv"}
-NATIVELY, FIRST, SECOND = "natively", "first", "second"
+NATIVELY, FIRST, LATER = "natively", "first", "later"
+TIMES = {"seconds": "seconds", "in allgather": "seconds in allgather"}  # of a result, by heading
 WISDOM = OUTPUT / "wisdom.json"
 FEW_STEPS, MOST_STEPS = 1000, 300_000
 SURE = 0.97  # the upper end of a ratio, of wisdom that is used
@@ -147,13 +148,17 @@ def compare(cases: list[Case], options: argparse.Namespace) -> bool:
     return good
 
 
-def run_without_options(name: str, steps: int, options: argparse.Namespace) -> dict[str, Any] | str:
+def run_without_options(
+    name: str, steps: int, options: argparse.Namespace, *, is_shown: bool
+) -> dict[str, Any] | str:
     """A run of a long program with small messages, natively or under convene run: what it printed, and which
     reasons the table gives. Text: what went wrong."""
+    is_shown = is_shown and name != NATIVELY
     words = [options.launcher, "-n", str(options.learning_ranks), sys.executable, str(PROGRAM), "--json"]
     words += ["--bodies", str(8 * options.learning_ranks), "--steps", str(steps)]
     if name != NATIVELY:
         words = [str(CONVENE), "run", "--", *words]
+    if is_shown:
         print("$", *(Path(word).name if word.startswith("/") else word for word in words), flush=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment |= {"CONVENE_WISDOM": str(WISDOM)}  # a file of its own
@@ -161,58 +166,69 @@ def run_without_options(name: str, steps: int, options: argparse.Namespace) -> d
     line = next((line for line in done.stdout.splitlines() if line.startswith("{")), None)
     if done.returncode != 0 or line is None:
         return f"'{' '.join(words)}' ended with status {done.returncode}:\n{done.stdout}{done.stderr}"
-    if name != NATIVELY:
+    if is_shown:
         print(textwrap.indent(done.stdout.replace(line + "\n", "") + done.stderr, "    "), flush=True)
     reasons = re.findall(r"((?:learned|wisdom|guard): .*?)  ", done.stdout + done.stderr)
     return {**json.loads(line), "reasons": sorted(set(reasons))}
 
 
 def learn(options: argparse.Namespace) -> str | None:
-    """The same program twice under convene run without options; says what went wrong, if something did."""
+    """The same program under convene run without options; says what went wrong, if something did."""
     WISDOM.unlink(missing_ok=True)
-    tried = run_without_options(NATIVELY, FEW_STEPS, options)
+    tried = run_without_options(NATIVELY, FEW_STEPS, options, is_shown=False)
     if isinstance(tried, str):
         return tried
     wanted = options.learning_seconds / tried["seconds"] * FEW_STEPS
     steps = max(FEW_STEPS, min(MOST_STEPS, round(wanted, -3)))
-    print(
-        "\nconvene run without options, twice. The first run learns, the second one reads what was learned:"
-    )
-    found: dict[str, dict[str, Any]] = {}
-    for name in (NATIVELY, FIRST, SECOND):
-        one = run_without_options(name, int(steps), options)
+    print("\nconvene run without options: the first run learns, later ones know. Native runs in between:")
+    found: dict[str, list[dict[str, Any]]] = {NATIVELY: [], FIRST: [], LATER: []}
+    for name in (NATIVELY, FIRST, *(LATER, NATIVELY) * (options.repeats - 1), LATER):
+        one = run_without_options(name, int(steps), options, is_shown=not found[name])
         if isinstance(one, str):
             return one
-        found[name] = one
-    table = Table(title=f"nbody.py: {options.learning_ranks} ranks, {steps:.0f} steps, one run")
+        found[name].append(one)
+    table = Table(title=f"nbody.py: {options.learning_ranks} ranks, {steps:.0f} steps, median of the runs")
     for heading in ("run", "decided by"):
         table.add_column(heading)
-    for heading in ("seconds", "in allgather", "checksum"):
+    for heading in ("runs", *TIMES, "checksum"):
         table.add_column(heading, justify="right")
-    for name, one in found.items():
-        times = (f"{one[what]:.3f}" for what in ("seconds", "seconds in allgather"))
-        table.add_row(name, ", ".join(one["reasons"]) or "native", *times, one["checksum"])
+    for name, runs in found.items():
+        reasons = sorted({reason for one in runs for reason in one["reasons"]})
+        times = (f"{statistics.median(one[what] for one in runs):.3f}" for what in TIMES.values())
+        checksum = runs[0]["checksum"]
+        table.add_row(name, ", ".join(reasons) or "native", str(len(runs)), *times, checksum)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    if len({(one["checksum"], one["residual"]) for one in found.values()}) != 1:
+    if len({(one["checksum"], one["residual"]) for runs in found.values() for one in runs}) != 1:
         return "the runs differ: see the table"
     return conclude(found)
 
 
-def conclude(found: dict[str, dict[str, Any]]) -> str | None:
+def ratios(found: dict[str, list[dict[str, Any]]], what: str) -> str:
+    """Of later runs to native ones: that of the medians, and those of the pairs."""
+    natively, later = ([one[what] for one in found[name]] for name in (NATIVELY, LATER))
+    pairs = sorted(one / native for one, native in zip(later, natively, strict=True))
+    whole = statistics.median(later) / statistics.median(natively)
+    return f"{whole:.2f} ({pairs[0]:.2f} to {pairs[-1]:.2f})"
+
+
+def conclude(found: dict[str, list[dict[str, Any]]]) -> str | None:
     """Says what was gained, or why nothing; returns what went wrong, if something did."""
-    if not any(reason.startswith("learned") for reason in found[FIRST]["reasons"]):
+    (first,) = found[FIRST]
+    if not any(reason.startswith("learned") for reason in first["reasons"]):
         print(
-            f"Nothing was learned: in {found[FIRST]['seconds']:.0f} s, within its budget, no algorithm "
-            "was measured to be faster. Both runs were native. Longer ones: --learning-seconds 60"
+            f"Nothing was learned: in {first['seconds']:.0f} s, within its budget, no algorithm was measured "
+            "to be faster. All runs were native. Longer ones: --learning-seconds 60"
         )
         return None
-    if any(reason.startswith("wisdom") for reason in found[SECOND]["reasons"]):
+    if any(reason.startswith("wisdom") for one in found[LATER] for reason in one["reasons"]):
+        whole, inside = (ratios(found, what) for what in TIMES.values())
+        print(f"Later runs took {whole} of native's time, and {inside} of its time in allgather (pairs).")
         return None
     kept = json.loads(WISDOM.read_text())["entries"]
     if not any(entry["use"] != "native" and entry["upper"] <= SURE for entry in kept):
-        print("The second run was native: the gain was withdrawn, or is too small to be sure of.")
+        print("Later runs were native: the gain was withdrawn, or is too small to be sure of.")
         return None
-    return f"the second run did not use what the first one has learned ({WISDOM.relative_to(ROOT)})"
+    return f"later runs did not use what the first one has learned ({WISDOM.relative_to(ROOT)})"
 
 
 def draw(ranks: int) -> list[Path]:
@@ -237,7 +253,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--learning-ranks", type=int, default=2)
-    parser.add_argument("--learning-seconds", type=float, default=15)
+    parser.add_argument("--learning-seconds", type=float, default=10)
     default_launcher = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
     parser.add_argument("--launcher", default=default_launcher)
     options = parser.parse_args()
