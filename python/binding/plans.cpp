@@ -60,7 +60,7 @@ std::string json(const ScheduleRequest& request) {
   return to_json(requested.plan(), requested.info());
 }
 
-nb::dict facts(const GivenPlan& given) {
+nb::dict plan_facts(const GivenPlan& given) {
   nb::dict dict;
   dict["collective"] = given.info().collective;
   dict["algorithm"] = given.info().algorithm;
@@ -87,7 +87,7 @@ void add_plans(nb::module_& module) {
             new (self) GivenPlan(text, file);
           },
           nb::arg("text"), nb::arg("file"))
-      .def("facts", &facts, "Its call, and the reason why it does not perform it; empty if it does.");
+      .def("facts", &plan_facts, "Its call, and the reason why it does not perform it; empty if it does.");
   RequestClass<ScheduleRequest>(module, "ScheduleRequest", "A call whose plan is requested.")
       .field("collective", &ScheduleRequest::collective)
       .field("spec", &ScheduleRequest::spec)

@@ -73,7 +73,7 @@ nb::tuple extent(const SimulationRequest& request, const SimulatedPlatform& plat
   return nb::make_tuple(found.refusal, found.steps);
 }
 
-nb::dict facts(const SimulatedPlatform& platform) {
+nb::dict platform_facts(const SimulatedPlatform& platform) {
   nb::dict dict;
   dict["name"] = platform.name;
   dict["machine"] = platform.machine.text();
@@ -129,7 +129,8 @@ void add_simulation(nb::module_& module) {
             new (self) SimulatedPlatform(parse_simulated_platform(text, file));
           },
           nb::arg("text"), nb::arg("file"))
-      .def("facts", &facts, "Its name, machine, nodes and cores, and the cost of messages on processors.")
+      .def("facts", &platform_facts,
+           "Its name, machine, nodes and cores, and the cost of messages on processors.")
       .def("nodes_of_ranks", &nodes, nb::arg("placement"), nb::arg("procs"), "The node of each rank.")
       .def("simgrid", &simgrid, nb::arg("placement"), nb::arg("procs"),
            "XML for SimGrid, for a number of ranks.");
