@@ -62,7 +62,7 @@ def test_waiting_is_kept_apart_from_communicating() -> None:
     assert site.waiting == pytest.approx(64 * 5e-3 * 3 / 4)
     assert site.imbalance == pytest.approx(5e-3)
     assert site.sizes == [64]
-    assert sites.trace_of(site.lateness).splitlines()[0].split()[3] == "0.005000000"
+    assert sites.trace_of(site.lateness).splitlines()[0].split()[3] == "5000us"
 
 
 def test_a_rank_that_loses_its_core_is_no_communication() -> None:
