@@ -208,7 +208,8 @@ def ratios(found: dict[str, list[dict[str, Any]]], what: str) -> str:
     natively, later = ([one[what] for one in found[name]] for name in (NATIVELY, LATER))
     pairs = sorted(one / native for one, native in zip(later, natively, strict=True))
     whole = statistics.median(later) / statistics.median(natively)
-    return f"{whole:.2f} ({pairs[0]:.2f} to {pairs[-1]:.2f})"
+    noise = ", within noise" if pairs[0] < 1 < pairs[-1] else ""
+    return f"{whole:.2f} of native's {what} (pairs: {pairs[0]:.2f} to {pairs[-1]:.2f}{noise})"
 
 
 def conclude(found: dict[str, list[dict[str, Any]]]) -> str | None:
@@ -221,8 +222,7 @@ def conclude(found: dict[str, list[dict[str, Any]]]) -> str | None:
         )
         return None
     if any(reason.startswith("wisdom") for one in found[LATER] for reason in one["reasons"]):
-        whole, inside = (ratios(found, what) for what in TIMES.values())
-        print(f"Later runs took {whole} of native's time, and {inside} of its time in allgather (pairs).")
+        print("Later runs took", ", and ".join(ratios(found, what) for what in TIMES.values()))
         return None
     kept = json.loads(WISDOM.read_text())["entries"]
     if not any(entry["use"] != "native" and entry["upper"] <= SURE for entry in kept):
