@@ -9,10 +9,11 @@ import email.utils
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("libconvene0", "libconvene-dev", "convene")
@@ -25,22 +26,6 @@ CHANGES = """convene ({version}) UNRELEASED; urgency=medium
 """
 
 
-def run(*command: str | Path, folder: Path = ROOT, **environment: str) -> str:
-    """Output of a command. Ends the program where it fails."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(f"{done.stdout[-6000:]}dev: {' '.join(map(str, command[:4]))} … failed")
-    return done.stdout
-
-
 def version() -> str:
     found = re.search(r"project\(convene VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
     return found[1] if found else sys.exit("dev: CMakeLists.txt has no version")
@@ -48,7 +33,7 @@ def version() -> str:
 
 def copy_sources(folder: Path) -> None:
     """The files that Git knows, and debian/. Files that did not change keep their time."""
-    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT)
     names = [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
     for top in {name.partition("/")[0] for name in names}:
         for kept in [*(folder / top).rglob("*")]:
@@ -68,7 +53,7 @@ def copy_sources(folder: Path) -> None:
             version=version(),
             subject="Packages of a checkout",
             address=address[1] if address else "",
-            date=email.utils.formatdate(int(run("git", "log", "-1", "--format=%ct"))),
+            date=email.utils.formatdate(int(run("git", "log", "-1", "--format=%ct", folder=ROOT))),
         )
     )
 

@@ -8,32 +8,18 @@ import argparse
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[1]
 GLIBC = (2, 28)  # of Rocky Linux 8 and SLES 15
 # What the tools find on the machine where they run.
 EXCLUDED = ("libmpi.so.*", "libmpich.so.*", "libmpi_abi.so.*", "libconvene-*.so*")
 VERSION = re.compile(r"\bGLIBC_([0-9.]+)")
-
-
-def run(*command: str | Path, **environment: str) -> str:
-    """Output of a command. Ends the program where it fails."""
-    done = subprocess.run(
-        command,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(f"{done.stdout}dev: {' '.join(map(str, command[:4]))} … failed")
-    return done.stdout
 
 
 def environment_of_build(folder: Path) -> Path:

@@ -20,7 +20,6 @@ print("ranks", world.allgather(world.rank), MPI.get_vendor()[0])
 # Launchers refuse to start as root, and more ranks than cores.
 VARIABLES = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": "/root",
     "LANG": "C.UTF-8",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -57,11 +56,17 @@ def made(folder: Path) -> Path:
 class Root:
     folder: Path
 
+    @property
+    def home(self) -> str:
+        """The home of root within."""
+        users = (self.folder / "etc" / "passwd").read_text().splitlines()
+        return next(user.split(":")[5] for user in users if user.startswith("root:"))
+
     def run(self, *command: object, status: int = 0, **variables: str) -> str:
         """Output of a command within."""
         done = subprocess.run(
             ["chroot", str(self.folder), *map(str, command)],
-            env={**VARIABLES, **variables},
+            env={**VARIABLES, "HOME": self.home, **variables},
             capture_output=True,
             text=True,
             timeout=600,

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 """
 INSTALL = "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends"
 # Files that tests and apt leave are not those of packages.
-LEFT = "find / -xdev -iname '*convene*' -not -name '*.deb' -not -path '/tmp/*' -not -path '/root/*'"
+LEFT = "find / -xdev -iname '*convene*' -not -name '*.deb' -not -path '/tmp/*' -not -path \"$HOME/*\""
 
 
 @pytest.fixture(scope="module")

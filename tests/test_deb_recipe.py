@@ -4,6 +4,7 @@
 import fnmatch
 import importlib.util
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,9 @@ def deb(root: Path) -> Any:
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(root / "packaging"))  # as when it is run
     spec.loader.exec_module(module)
+    sys.path.pop(0)
     return module
 
 

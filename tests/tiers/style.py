@@ -24,7 +24,7 @@ def python(request: Request) -> Tally:
         name
         for name in (
             *("python/convene", "tests", "examples", "benchmarks"),
-            *("packaging/wheel.py", "packaging/deb.py"),
+            *("packaging/commands.py", "packaging/wheel.py", "packaging/deb.py"),
         )
         if (ROOT / name).is_file() or any((ROOT / name).rglob("*.py"))
     ]
