@@ -295,7 +295,10 @@ void watch() {
     usleep(50000);
     if (!is_watching) return;
     for (int i = 0; i < procs; ++i)
-      if (states[i].is_over) usleep(1000000), _exit(77);  // the launcher ends it before
+      if (states[i].is_over) {
+        usleep(1000000);  // the launcher ends it before
+        _exit(77);
+      }
     const long now = own.begun;
     ticks = now == call && own.ended != now ? ticks + 1 : 0;
     call = now;
