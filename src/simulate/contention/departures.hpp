@@ -6,8 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -26,8 +26,10 @@ struct Departure {
 class LaterDepartures {
  public:
   void add(const Departure& departure) {
-    if (line_.empty() || line_.back().enough <= departure.enough) {
-      line_.push_back(departure);
+    if (in_line_ == 0 || at(in_line_ - 1).enough <= departure.enough) {
+      if (in_line_ == places_) [[unlikely]]
+        grow();
+      at(in_line_++) = departure;
     } else {
       heap_.push_back(departure);
       std::push_heap(heap_.begin(), heap_.end(), later);
@@ -36,62 +38,72 @@ class LaterDepartures {
 
   /// Prefetches the first.
   void prefetch() const {
-    prefetch_line(line_.data() + taken_);
+    prefetch_line(line_.get() + first_);
     prefetch_line(heap_.data());
   }
 
   /// There must be a departure.
   Departure take_first() {
-    if (line_.empty() || (!heap_.empty() && heap_.front().enough < line_[taken_].enough)) {
+    if (in_line_ == 0 || (!heap_.empty() && heap_.front().enough < at(0).enough)) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
       const Departure next = heap_.back();
       heap_.pop_back();
       return next;
     }
-    const Departure next = line_[taken_++];
-    if (taken_ * 2 >= line_.size()) {
-      line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(taken_));
-      taken_ = 0;
-    }
+    const Departure next = at(0);
+    first_ = (first_ + 1) & (places_ - 1);
+    --in_line_;
     return next;
   }
 
  private:
   static bool later(const Departure& a, const Departure& b) { return a.enough > b.enough; }
 
-  // Messages of one size arrive in the order of their departures, so most are in a line; those that overtake
-  // are in a heap.
-  std::vector<Departure> line_, heap_;
-  std::size_t taken_ = 0;  // of the line, from its beginning
-};
+  Departure& at(std::uint32_t place) { return line_[(first_ + place) & (places_ - 1)]; }
 
-class Departures {
- public:
-  std::uint32_t present() const { return present_; }
-  bool empty() const { return present_ == 0; }
-
-  /// The number of bytes carried for each message when the first completes. There must be a message.
-  double first() const { return head_.enough; }
-
-  FlowId take_first() {
-    const FlowId flow = head_.flow;
-    if (--present_ > 0) head_ = later_.take_first();
-    return flow;
+  [[gnu::noinline]] void grow() {
+    const std::uint32_t places = std::max(4u, 2 * places_);
+    auto line = std::make_unique_for_overwrite<Departure[]>(places);
+    for (std::uint32_t i = 0; i < in_line_; ++i) line[i] = at(i);
+    line_ = std::move(line);
+    places_ = places;
+    first_ = 0;
   }
 
+  // Messages of one size arrive in the order of their departures, so most are in a line; those that overtake
+  // are in a heap.
+  std::unique_ptr<Departure[]> line_;  // circular
+  std::uint32_t first_ = 0, in_line_ = 0, places_ = 0;
+  std::vector<Departure> heap_;
+};
+
+/// The messages of a resource. The first is stored here, the others in the resource's later departures.
+struct Departures {
+  double enough = 0;  ///< with messages: the number of bytes carried for each when the first completes
+  FlowId flow = 0;    ///< the first
+  std::uint32_t present = 0;
+
   /// Returns true if the message is the first now.
-  bool add(double enough, FlowId flow) {
-    Departure departure{enough, flow};
-    const bool is_first = present_++ == 0 || enough < head_.enough;
-    if (is_first) std::swap(head_, departure);
-    if (present_ > 1) later_.add(departure);
+  bool add(Departure departure, LaterDepartures& later) {
+    const bool is_first = present++ == 0 || departure.enough < enough;
+    if (is_first) {
+      std::swap(enough, departure.enough);
+      std::swap(flow, departure.flow);
+    }
+    if (present > 1) later.add(departure);
     return is_first;
   }
 
- private:
-  std::uint32_t present_ = 0;
-  Departure head_;
-  LaterDepartures later_;
+  /// There must be a message.
+  FlowId take_first(LaterDepartures& later) {
+    const FlowId first = flow;
+    if (--present > 0) {
+      const Departure next = later.take_first();
+      enough = next.enough;
+      flow = next.flow;
+    }
+    return first;
+  }
 };
 
 }  // namespace convene::simulate

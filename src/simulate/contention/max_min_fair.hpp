@@ -9,12 +9,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/huge_pages.hpp"
 #include "base/prefetch.hpp"
 #include "simulate/contention/channel_use.hpp"
 #include "simulate/contention/departures.hpp"
@@ -27,8 +28,6 @@ class MaxMinFair {
  public:
   /// Adds events of the number `kind` plus a route.
   MaxMinFair(const SimulatedNetwork& network, GridEventQueue& events, std::uint32_t kind);
-  MaxMinFair(const MaxMinFair&) = delete;  // its table of routes refers to it
-  MaxMinFair& operator=(const MaxMinFair&) = delete;
 
   /// This model cannot predict when a message leaves its channels.
   static constexpr bool foresees = false;
@@ -71,23 +70,25 @@ class MaxMinFair {
     ChannelId channel;
     std::uint32_t position;  // among the channel's routes
   };
-  struct Route {
-    Departures messages;
+  /// One line of a cache.
+  struct alignas(64) Route {
     double carried = 0;  // bytes for each message, since the route was last empty
     double since = 0;    // the time at which `carried` had this value
     double rate = 0;     // bytes per second of each message
+    Departures messages;
+    std::uint64_t fixed_in = 0;  // the moment in which its rate was last computed
     std::uint32_t stamp = 0;
-    bool armed = false;  // its event is that of its first message at this rate
-    std::uint8_t count = 0;
     std::uint32_t hops = 0;  // the first of its hops
-    std::uint64_t reached_in = 0,
-                  fixed_in = 0;  // the moments in which its rate was last needed and computed
+    std::uint8_t count = 0;
+    bool armed = false;  // its event is that of its first message at this rate
   };
+  static_assert(sizeof(Route) == 64);
   struct Member {
     RouteId route;
     std::uint32_t hop;
   };
-  struct ChannelState {
+  /// Two lines of a cache; rates are computed with the first.
+  struct alignas(64) ChannelState {
     double bandwidth = 0;
     std::vector<Member> members;  // routes with messages
     std::uint32_t present = 0;    // messages
@@ -99,29 +100,19 @@ class MaxMinFair {
     double busy_since = 0;
     ChannelUse use;
   };
-  struct Share {
-    double value;
-    ChannelId channel;
+  /// The share of each message of a channel, as the bits of a double from 0 on, which order as the double
+  /// does, and the channel. One integer, whose comparison needs no branch.
+  __extension__ using Share = unsigned __int128;
+  static Share share_of(const ChannelState& channel, ChannelId id) {
+    return Share{std::bit_cast<std::uint64_t>(channel.spare / channel.open)} << 64 | id;
+  }
 
-    bool operator<(const Share& other) const {
-      return value < other.value || (value == other.value && channel < other.channel);
-    }
-  };
-
-  /// Routes are found by their channels.
-  struct Table {
-    using is_transparent = void;
-    const MaxMinFair* of;
-
-    std::size_t operator()(RouteId route) const;
-    std::size_t operator()(const Path& path) const;
-    bool operator()(RouteId a, RouteId b) const { return a == b; }
-    bool operator()(const Path& path, RouteId route) const;
-    bool operator()(RouteId route, const Path& path) const { return (*this)(path, route); }
-  };
+  static constexpr RouteId no_route = 0xffffffffu;
 
   std::span<Hop> hops(const Route& route) { return {hops_.data() + route.hops, route.count}; }
   RouteId route_of(const Path& path);
+  bool has_channels(const Route& route, const Path& path) const;
+  void resize_table(std::size_t places);
   void mark(ChannelId channel);
   void take_finished(RouteId id, double now);
   void open(RouteId id, double now);
@@ -129,19 +120,21 @@ class MaxMinFair {
   void collect();
   void visit(ChannelId channel);
   void fill(double now);
-  void sift_down(std::size_t at);
+  void sift_down(std::size_t at, Share share);
   void fix(RouteId id, double rate, double now);
 
   GridEventQueue& events_;
   const std::uint32_t kind_;
-  std::vector<ChannelState> channels_;
-  std::vector<Route> routes_;
+  LargeVector<ChannelState> channels_;
+  std::size_t active_ = 0;  // channels with messages
+  LargeVector<Route> routes_;
+  LargeVector<LaterDepartures> later_;  // by route: all messages except the first
   std::vector<Hop> hops_;
-  std::unordered_set<RouteId, Table, Table> table_;
+  std::vector<RouteId> table_;  // an open hash table of routes by their channels; at most half full
   std::vector<FlowId> finished_;
   std::uint64_t moment_ = 0;  // the number of computations of rates
   std::vector<ChannelId> dirty_, reached_;
-  std::vector<Share> shares_;  // a heap, the least first: the share of each message of a channel
+  std::vector<Share> shares_;  // a heap, the least first
 };
 
 }  // namespace convene::simulate
