@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds Debian packages for this machine's release: libconvene0, libconvene-dev and convene.
+"""Builds Debian packages for this machine's release: libraries, component of Open MPI, command.
 
 Run by `./dev deb`, with the system's Python. The sources are those that Git knows; objects of earlier builds
 are used again. Lintian checks the packages, if it is installed."""
@@ -16,7 +16,7 @@ from pathlib import Path
 from commands import run
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("libconvene0", "libconvene-dev", "convene")
+NAMES = ("libconvene0", "libconvene-dev", "mca-coll-convene", "convene")
 TYPER = "typer==0.12.5"  # for Debian 12, with its Click 8.1.3 and Rich 13.3.1
 CHANGES = """convene ({version}) UNRELEASED; urgency=medium
 

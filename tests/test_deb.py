@@ -96,6 +96,14 @@ def test_the_command_measures_and_reports(debian: Root, launcher: str) -> None:
     assert "ring" in (debian.folder / f"{launcher}.html").read_text()
 
 
+def test_open_mpi_finds_its_component(debian: Root) -> None:
+    (folder,) = debian.folder.glob("usr/lib/*/convene/openmpi")
+    path = f"/{folder.relative_to(debian.folder)}:SYSTEM_DEFAULT"
+    listed = debian.run("env", f"OMPI_MCA_mca_base_component_path={path}", "ompi_info")
+    assert "MCA coll: convene (" in listed
+    assert "MCA hook: convene (" in listed
+
+
 def test_completion_and_pages(debian: Root) -> None:
     share = debian.folder / "usr" / "share"
     assert (share / "man" / "man1" / "convene-run.1.gz").is_file()
@@ -125,7 +133,7 @@ def test_files_name_no_folder_of_the_build(root: Path, packages: dict[str, Path]
 
 def test_purged_packages_leave_nothing(debian: Root) -> None:
     assert "/usr/bin/convene\n" in debian.run("sh", "-c", LEFT)
-    debian.run("dpkg", "--purge", "convene", "libconvene-dev", "libconvene0")
+    debian.run("dpkg", "--purge", "convene", "libconvene-dev", "libconvene0", "mca-coll-convene")
     assert debian.run("sh", "-c", LEFT) == ""
 
 

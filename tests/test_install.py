@@ -89,6 +89,15 @@ def test_pkg_config(prefix: Path, consumer: Path) -> None:
     assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.1")
 
 
+def test_component_of_open_mpi(prefix: Path) -> None:
+    if not list(prefix.rglob("mca_coll_convene.so")):
+        pytest.skip("the component of Open MPI 4.1 is not built here")
+    (folder,) = prefix.glob("lib*/convene/openmpi")
+    listed = run("ompi_info", OMPI_MCA_mca_base_component_path=f"{folder}:SYSTEM_DEFAULT")
+    assert "MCA coll: convene (" in listed
+    assert "MCA hook: convene (" in listed
+
+
 def test_manual_pages(prefix: Path) -> None:
     pages = {path.name for path in (prefix / "share" / "man").glob("man*/*")}
     assert {"convene.1", "convene-run.1", "convene-simulate-sweep.1", "libconvene.7"} <= pages

@@ -13,11 +13,7 @@
 #include <cstring>
 
 #include "runtime/call/caller.hpp"
-#include "runtime/comm/communicator.hpp"
-#include "runtime/comm/shared_wisdom.hpp"
-#include "runtime/process/process.hpp"
-#include "runtime/results/result_files.hpp"
-#include "runtime/settings/settings.hpp"
+#include "runtime/comm/world.hpp"
 
 /// The settings themselves are read after MPI_Init: errors in them are reported through the MPI.
 bool convene::interpose::wants_threads() {
@@ -30,11 +26,7 @@ bool convene::interpose::wants_threads() {
 int convene::interpose::prepare_world(int code, const void* caller) {
   if (code == MPI_SUCCESS && is_active()) {
     recorder::note_caller(caller);
-    if (results::prepare({settings().profile_directory, settings().record_directory}))
-      process::at_end(process::EndStage::collect, results::collect);
-    check_optional_rules();
-    share_wisdom_in_world();  // before the communicator: it may choose algorithms of Convene's
-    Communicator::prepare(MPI_COMM_WORLD);
+    runtime::prepare_world();
   }
   return code;
 }

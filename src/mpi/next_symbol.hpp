@@ -7,10 +7,10 @@
 
 namespace convene::mpi {
 
-/// Address of the next definition of `name`, or null. Search order: after this library in the global scope;
-/// in the scope of the module that contains `caller`; in the loaded MPI. (Python loads modules privately:
-/// their MPI is not in the global scope.) A definition in this library is never returned. Any thread may call
-/// it.
+/// Address of the next definition of `name`, or null. Search order: stand-ins (mpi/symbols.hpp); after this
+/// library in the global scope; in the scope of the module that contains `caller`; in the loaded MPI. (Python
+/// loads modules privately: their MPI is not in the global scope.) A definition in this library is never
+/// returned, but for stand-ins. Any thread may call it.
 void* next_symbol(const char* name, const void* caller);
 
 /// Address of `name` in the scope of the module that contains `caller`, or null.

@@ -43,13 +43,18 @@ bool find_library() {
 
 bool is_mpi_loaded() { return library || find_library(); }
 
-void* mpi_symbol(const char* name) {
+void* loaded_symbol(const char* name) {
   if (!is_mpi_loaded()) return nullptr;
   // The drop-in library exports some PMPI_ functions itself. (Objects may be copies in the executable:
   // RTLD_NEXT would miss those.)
   if (library == RTLD_DEFAULT && std::strncmp(name, "PMPI_", 5) == 0)
     if (void* const behind = dlsym(RTLD_NEXT, name)) return behind;
   return dlsym(library, name);
+}
+
+void* mpi_symbol(const char* name) {
+  void* const own = stand_in ? stand_in(name) : nullptr;
+  return own ? own : loaded_symbol(name);
 }
 
 void* mpi_object(const char* name) {

@@ -114,6 +114,11 @@ def convene_run(
     run = [sys.executable, "-m", "convene", "run", "--use", f"allgather={spec},allgatherv={spec}", "--"]
     left_out = [word for pattern in LEFT_OUT.get(stack.name, []) for word in ("-x", pattern)]
     program = [sys.executable, str(suite()), "-q", *tests, *left_out]
+    if stack.component:
+        run, variables = (
+            [],
+            {**variables, **stack.variables, "CONVENE_USE": f"allgather={spec},allgatherv={spec}"},
+        )
     return run_with_timeout(
         [*run, stack.launcher, "-n", str(procs), *program],
         {**ENVIRONMENT, **os.environ, **variables},
@@ -151,7 +156,7 @@ def run_suite(
     chosen = ["-i", tests, *(word for name in CALLERS if not whole for word in ("-k", name))]
     with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
         status, output = convene_run(stack, procs, spec, chosen, timeout, directory)
-        done = Done(status, output, read_profiles(Path(directory)))
+        done = Done(status, output, read_profiles(Path(directory)), stack.no_choice)
     outcome, problem = judge(stack, procs, spec, done)
     if problem:
         problem += f"\n{done.output[-4000:]}"

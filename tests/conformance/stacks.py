@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("CONVENE_BUILD", ROOT / "build"))
 STACKS = Path(os.environ.get("CONVENE_STACKS_DIR", ROOT / ".stacks"))
+COMPONENTS = BUILD / "lib" / "openmpi"  # of Open MPI
 
 # Launchers refuse to start as root, or more ranks than cores, unless received; idle ranks must give way.
 ENVIRONMENT = {
@@ -41,6 +42,7 @@ class Done:
     status: int
     output: str
     profiles: list[dict[str, Any]] = field(default_factory=list)
+    no_choice: tuple[str, ...] = NO_CHOICE
 
     def problem(self) -> str:
         """What went wrong with a program that says "all right" at its end; nothing if it did."""
@@ -62,7 +64,7 @@ class Done:
         return {
             record["algorithm"]
             for record in self.records()
-            if record["collective"] == collective and record["reason"] not in NO_CHOICE
+            if record["collective"] == collective and record["reason"] not in self.no_choice
         }
 
 
@@ -76,6 +78,7 @@ class Stack:
     fortran: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     spins: bool = False  # idle ranks don't give way: more ranks than cores are slow
+    component: bool = False  # Convene is found by the MPI as its component, instead of preloaded
 
     @property
     def is_hydra(self) -> bool:
@@ -87,11 +90,17 @@ class Stack:
         return self.folder == self.library
 
     @property
+    def no_choice(self) -> tuple[str, ...]:
+        """The component does not prepare the communicators that a program makes."""
+        return (*NO_CHOICE, "no internal communicator yet") if self.component else NO_CHOICE
+
+    @property
     def preload(self) -> Path:
         return BUILD / "lib" / f"libconvene-preload-{self.library}.so"
 
     def is_here(self) -> bool:
-        return bool(shutil.which(self.launcher)) and self.preload.is_file()
+        library = COMPONENTS / "mca_coll_convene.so" if self.component else self.preload
+        return bool(shutil.which(self.launcher)) and library.is_file()
 
     def command(
         self, procs: int, program: Sequence[str | Path], preload: Path | None, names: Sequence[str]
@@ -115,14 +124,17 @@ class Stack:
     ) -> Done:
         """Runs a program to its end; with profiles, where the library is in it. A run that
         hangs has status 124; `timeout`: seconds on a quiet machine."""
+        if preload is True:
+            preload = not self.component
         library = (self.preload if preload else None) if isinstance(preload, bool) else preload
         with tempfile.TemporaryDirectory(prefix="convene-test-") as directory:
             own = {**self.variables, **(variables or {})}
-            if library:
+            if library or self.component:
                 own.setdefault("CONVENE_PROFILE_DIR", directory)
             command = self.command(procs, program, library, sorted(own))
             status, output = run_with_timeout(command, {**ENVIRONMENT, **os.environ, **own}, timeout)
-            return Done(status, output, read_profiles(Path(own.get("CONVENE_PROFILE_DIR", directory))))
+            profiles = read_profiles(Path(own.get("CONVENE_PROFILE_DIR", directory)))
+            return Done(status, output, profiles, self.no_choice)
 
     def program(self, name: str) -> Path:
         """A test program, built for this stack: by CMake for the stacks that it knows, else here."""
@@ -219,3 +231,9 @@ def all_stacks() -> dict[str, Stack]:
         ),
     ]
     return {stack.name: stack for stack in stacks}
+
+
+def through_component() -> Stack:
+    """Open MPI 4 with Convene as its component."""
+    path = {"OMPI_MCA_mca_base_component_path": f"{COMPONENTS}:SYSTEM_DEFAULT"}
+    return replace(all_stacks()["openmpi4"], variables=path, component=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent collectives, several at once, started in another order on each rank, completed in several ways:
 //
-//   persistent mpi      MPI_Allgather_init … MPI_Start, for a run with the drop-in library
+//   persistent mpi      MPI_Allgather_init … MPI_Start, for a run through Convene
 //   persistent convene  convene_allgather_init … convene_start
 //
 // With a further argument, in the same order on all ranks (native non-blocking calls need that).
@@ -53,6 +53,12 @@ struct Operation {
   convene_operation object = nullptr;
 };
 
+/// An MPI function, also as an extension of an MPI before 4.0.
+void* find(const std::string& function) {
+  void* const found = dlsym(RTLD_DEFAULT, function.c_str());
+  return found ? found : dlsym(RTLD_DEFAULT, ("MPIX" + function.substr(3)).c_str());
+}
+
 template <class Ours, class... Arguments>
 void make(Operation& operation, bool own, const char* function, Ours ours, Arguments... arguments) {
   operation.name = function;
@@ -62,7 +68,7 @@ void make(Operation& operation, bool own, const char* function, Ours ours, Argum
   } else {
     // Not every MPI declares them.
     using Init = int (*)(Arguments..., MPI_Comm, MPI_Info, MPI_Request*);
-    const auto init = reinterpret_cast<Init>(dlsym(RTLD_DEFAULT, function));
+    const auto init = reinterpret_cast<Init>(find(function));
     if (!init) fail(std::string("there is no ") + function);
     code = init(arguments..., MPI_COMM_WORLD, MPI_INFO_NULL, &operation.request);
   }
@@ -300,8 +306,8 @@ void free_what_is_in_use(bool persistent) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (persistent) {
     using Init = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
-    reinterpret_cast<Init>(dlsym(RTLD_DEFAULT, "MPI_Allreduce_init"))(
-        own, all, 1, matrix, product, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    reinterpret_cast<Init>(find("MPI_Allreduce_init"))(own, all, 1, matrix, product, MPI_COMM_WORLD,
+                                                       MPI_INFO_NULL, &request);
   } else {
     MPI_Iallreduce(own, all, 1, matrix, product, MPI_COMM_WORLD, &request);
   }

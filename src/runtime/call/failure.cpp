@@ -48,4 +48,11 @@ int report_exception(MPI_Comm comm) {
   return code;
 }
 
+// A stand-in of that function is for calls whose caller reports what they return.
+void report_late(MPI_Comm comm, int code) {
+  const auto call =
+      reinterpret_cast<decltype(pmpi.Comm_call_errhandler)>(loaded_symbol("PMPI_Comm_call_errhandler"));
+  call(comm, code);
+}
+
 }  // namespace convene::runtime

@@ -20,6 +20,9 @@ int code_of_exception() noexcept;
 /// the code.
 int report_exception(MPI_Comm comm);
 
+/// Passes the error of an operation to the error handler of its communicator, outside its calls.
+void report_late(MPI_Comm comm, int code);
+
 /// Runs `body`, which returns an error code. An exception is converted to one.
 template <class Body>
 int guarded(MPI_Comm comm, Body&& body) {

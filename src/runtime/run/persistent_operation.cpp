@@ -157,7 +157,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     record_.add(ticks() - start_, block_bytes_);
     if (code() != MPI_SUCCESS) {
       internal_->has_failed = true;
-      if (self_tag_ >= 0) pmpi.Comm_call_errhandler(arguments_.comm, code());
+      if (self_tag_ >= 0) report_late(arguments_.comm, code());
     }
     signal_end();
   }
