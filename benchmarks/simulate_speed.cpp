@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Speed of the simulator: messages per second, and the time and memory of a simulation of a million ranks.
-// (simulate_speed.py makes a table of the results.)
+// Its bound: the events of a message, and the cost of the event queue alone. (simulate_speed.py makes a table
+// of the results.)
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -9,6 +10,7 @@
 #include "collective/core/algorithm.hpp"
 #include "collective/core/spec.hpp"
 #include "simulate/engine/simulator.hpp"
+#include "simulate/kernel/grid_time.hpp"
 
 namespace convene::bench {
 namespace {
@@ -32,8 +34,9 @@ struct Case {
   Contention contention;
 };
 
-void report(benchmark::State& state, std::uint64_t messages) {
+void report(benchmark::State& state, std::uint64_t messages, std::uint64_t events) {
   state.counters["messages"] = static_cast<double>(messages);
+  state.counters["events_per_message"] = static_cast<double>(events) / static_cast<double>(messages);
   state.counters["messages_per_second"] =
       benchmark::Counter(static_cast<double>(messages), benchmark::Counter::kIsIterationInvariantRate);
 }
@@ -59,16 +62,16 @@ void simulate_plan(benchmark::State& state, const Case& c) {
   const SimulatedPlatform platform = cluster(c.procs, c.cores);
   const Seating seating = seat(platform, "sequential", c.procs);
   const std::vector<double> arrivals = arrivals_of(c);
-  std::uint64_t messages = 0;
+  SimulationResult result;
   for (auto _ : state)
-    messages = run_simulation(workload, platform, seating, arrivals, {.contention = c.contention}).messages;
-  report(state, messages);
+    result = run_simulation(workload, platform, seating, arrivals, {.contention = c.contention});
+  report(state, result.messages, result.events);
 }
 
 /// The schedule of rank 0, relabelled; building it is part of the time.
 void simulate_symmetry(benchmark::State& state, const Case& c) {
   const Spec spec = parse_spec(Collective::allgather, c.spec);
-  std::uint64_t messages = 0;
+  SimulationResult result;
   for (auto _ : state) {
     Builder builder;
     const Schedule schedule = build_schedule(*spec.algorithm,
@@ -83,17 +86,16 @@ void simulate_symmetry(benchmark::State& state, const Case& c) {
     workload.set_bytes(c.bytes);
     const SimulatedPlatform platform = cluster(c.procs, c.cores);
     const Seating seating = seat(platform, "sequential", c.procs);
-    messages =
-        run_simulation(workload, platform, seating, arrivals_of(c), {.contention = c.contention}).messages;
+    result = run_simulation(workload, platform, seating, arrivals_of(c), {.contention = c.contention});
   }
-  report(state, messages);
+  report(state, result.messages, result.events);
 }
 
 /// All ranks' schedules of a tree; building them is part of the time.
 void simulate_tree(benchmark::State& state, Collective collective, Rank procs, bool scattered) {
   const Spec spec = parse_spec(collective, "binomial");
   const Case c{"binomial", procs, 16, 8, scattered, Contention::equal_share};
-  std::uint64_t messages = 0;
+  SimulationResult result;
   for (auto _ : state) {
     const Plan plan = build_plan(
         *spec.algorithm,
@@ -101,13 +103,39 @@ void simulate_tree(benchmark::State& state, Collective collective, Rank procs, b
     Workload workload = Workload::of(plan);
     workload.set_bytes(c.bytes);
     const SimulatedPlatform platform = cluster(procs, c.cores);
-    messages =
-        run_simulation(workload, platform, seat(platform, "sequential", procs), arrivals_of(c), {}).messages;
+    result = run_simulation(workload, platform, seat(platform, "sequential", procs), arrivals_of(c), {});
   }
-  report(state, messages);
+  report(state, result.messages, result.events);
+}
+
+/// The event queue alone: every event that is taken adds one, after one of four delays or a random one.
+/// Events count as messages.
+void simulate_queue(benchmark::State& state, std::uint32_t pending, bool random_delays) {
+  constexpr std::uint64_t events = 100'000;
+  constexpr double delays[] = {2e-7, 1.37e-6, 2.085e-6, 5e-8};
+  GridEventQueue queue;
+  queue.look_ahead(13);
+  std::uint64_t random = 1;
+  const auto any = [&random] {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<double>(random >> 40);
+  };
+  for (std::uint32_t number = 0; number < pending; ++number) queue.push(any() * 1e-13, number);
+  for (auto _ : state)
+    for (std::uint64_t i = 0; i < events; ++i) {
+      const TimedEvent event = queue.pop();
+      queue.push(event.seconds() + (random_delays ? any() * 1e-13 : delays[event.what % 4]), event.what);
+    }
+  report(state, events, events);
 }
 
 void add_all() {
+  for (const bool random_delays : {false, true})
+    for (const std::uint32_t pending : {128u, 512u, 4096u})
+      benchmark::RegisterBenchmark(
+          ("queue/" + std::to_string(pending) + (random_delays ? "/random" : "/constant")).c_str(),
+          [=](benchmark::State& state) { simulate_queue(state, pending, random_delays); })
+          ->Unit(benchmark::kMillisecond);
   for (const Contention contention : {Contention::equal_share, Contention::max_min_fair}) {
     const std::string mode = contention == Contention::equal_share ? "sharing" : "maxmin";
     for (const bool scattered : {false, true})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many messages a second the built-in simulator evaluates, and its cost with a million ranks.
+"""How many messages a second the built-in simulator evaluates, its bound, and its cost with a million ranks.
 
 Runs the Google Benchmark program that the build makes of simulate_speed.cpp, one process for each case, so
 that the memory of each is its own. Writes a summary (JSON) and tables (Markdown).
@@ -21,7 +21,7 @@ def list_cases(program: Path, wanted: str) -> list[str]:
 
 
 def measure(program: Path, case: str) -> dict[str, Any]:
-    """Messages a second of processor time, seconds of one simulation, and the most memory of the process."""
+    """Messages a second and seconds of one simulation, both of processor time; the process's most memory."""
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         output = Path(folder) / "out.json"
         command = [
@@ -36,11 +36,12 @@ def measure(program: Path, case: str) -> dict[str, Any]:
         if process.returncode != 0:
             raise subprocess.CalledProcessError(process.returncode, command)
         entry = json.loads(output.read_text())["benchmarks"][0]
-    seconds = entry["real_time"] * {"ms": 1e-3, "s": 1.0}[entry["time_unit"]]
+    seconds = entry["cpu_time"] * {"ms": 1e-3, "s": 1.0}[entry["time_unit"]]
     return {
         "case": case,
         "messages": entry["messages"],
         "messages_per_second": entry["messages_per_second"],
+        "events_per_message": entry["events_per_message"],
         "seconds": seconds,
         "memory": usage.ru_maxrss * 1024,
     }
@@ -48,11 +49,12 @@ def measure(program: Path, case: str) -> dict[str, Any]:
 
 def as_text(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "| case | messages | messages a second | time | memory |",
-        "|---|---:|---:|---:|---:|",
+        "| case | messages | events a message | messages a second | time | memory |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     lines += [
-        f"| {row['case']} | {row['messages']:.0f} | {row['messages_per_second'] / 1e6:.2f} million "
+        f"| {row['case']} | {row['messages']:.0f} | {row['events_per_message']:.2f} "
+        f"| {row['messages_per_second'] / 1e6:.2f} million "
         f"| {row['seconds']:.3g} s | {row['memory'] / 2**20:.0f} MiB |"
         for row in rows
     ]

@@ -26,6 +26,7 @@ struct SimulationResult {
   std::vector<double> waiting;  ///< by rank, seconds between arrival and exit without work for its processor
   double end = 0;               ///< the last exit
   std::uint64_t messages = 0;
+  std::uint64_t events = 0;          ///< of the simulation: its cost
   double bytes = 0;                  ///< sent by all ranks
   std::vector<ChannelUse> channels;  ///< those that carried data
   std::vector<CriticalStep>

@@ -183,6 +183,7 @@ class SimulationRun {
     }
     for (ChannelId channel = 0; channel < network_.channels(); ++channel)
       if (const ChannelUse use = contention_.use(channel); use.bytes > 0) result_.channels.push_back(use);
+    result_.events = events_taken_;
     result_.critical_path = history_.critical_path(workload_, result_.exits);
     return std::move(result_);
   }
