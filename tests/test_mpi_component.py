@@ -106,20 +106,23 @@ def test_every_algorithm(stack: Stack, spec: str, procs: int) -> None:
     assert allgather.problem_of(stack, procs, spec, ["--quick"]) == ""
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     ("program", "uses"), [("random_conformance", BLOCKS), (reductions.RANDOM, REDUCTIONS)]
 )
 def test_random_calls(stack: Stack, program: str, uses: str) -> None:
-    """Blocking and non-blocking, with derived types and user-defined operators."""
+    """Blocking and non-blocking, with derived types and user-defined operators. (On 3 ranks Open MPI 4.1.4
+    reads beyond the arrays of MPI_Ialltoallw: it counts the neighbors of a Cartesian grid.)"""
     words = ["--interposed", "--calls", "200", "--seed", "11"]
-    done = stack.run(3, [random_calls.program_of(stack, program), *words], {"CONVENE_USE": uses})
+    done = stack.run(4, [random_calls.program_of(stack, program), *words], {"CONVENE_USE": uses})
     assert not done.problem(), done.problem()
     for each in uses.split(","):
         collective, algorithm = each.split("=", 1)
         assert algorithm in done.algorithms(collective)
 
 
-@pytest.mark.sampled(default=1, all=1)
+@pytest.mark.all
+@pytest.mark.sampled(all=1)
 @pytest.mark.parametrize("procs", [2, 5])
 def test_persistent_collectives(stack: Stack, procs: int) -> None:
     words = ["mpi"]
@@ -130,6 +133,7 @@ def test_persistent_collectives(stack: Stack, procs: int) -> None:
     assert done.algorithms("alltoallv") == {"bruck"}
 
 
+@pytest.mark.all
 def test_native_persistent_collectives(stack: Stack) -> None:
     done = stack.run(2, [stack.program("persistent"), "mpi", "in-order"], {"CONVENE_USE": "bcast=native"})
     assert done.status == 0, done.output
@@ -150,13 +154,15 @@ def test_wrong_arguments_reach_the_error_handler_once(stack: Stack) -> None:
     assert ", 0 failures" in done.output
 
 
+@pytest.mark.all
 def test_fortran(stack: Stack) -> None:
     done = stack.run(2, [stack.program("allgather_f08")], RING)
     assert done.status == 0, done.output
     assert done.algorithms("allgather") == {"ring"}
 
 
-@pytest.mark.sampled(default=1, all=1)
+@pytest.mark.all
+@pytest.mark.sampled(all=1)
 @pytest.mark.parametrize("spec", SPECS)
 def test_mpi4py(stack: Stack, spec: str) -> None:
     """mpi4py's own tests: blocking and non-blocking."""
@@ -189,6 +195,7 @@ def test_wisdom(stack: Stack, tmp_path: Path) -> None:
     assert choice(done) == LEARNED
 
 
+@pytest.mark.all
 def test_learning(stack: Stack) -> None:
     done = stack.run(2, [stack.program("learning"), "600"], LEARNING, timeout=240)
     assert not done.problem(), done.problem()
@@ -196,6 +203,7 @@ def test_learning(stack: Stack) -> None:
         assert calls(done, collective, "trial") > 0, collective
 
 
+@pytest.mark.all
 def test_python(stack: Stack) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     code = "from mpi4py import MPI; w = MPI.COMM_WORLD; assert w.allgather(w.rank) == list(range(w.size))"
