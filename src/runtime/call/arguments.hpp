@@ -19,7 +19,7 @@ struct CallKey {
   MPI_Datatype recvtype = {};
   MPI_Op op = {};
 
-  bool operator==(const CallKey&) const = default;
+  [[gnu::always_inline]] bool operator==(const CallKey&) const = default;
 };
 
 struct Arguments {
@@ -91,5 +91,8 @@ struct Form {
 
 /// Form of all blocking calls. (A static object: a tail call may outlive any stack frame.)
 inline constexpr Form blocking;
+
+/// Of a lambda on the fast path (before its body, where attributes of C++ do not reach the function).
+#define CONVENE_INLINE __attribute__((always_inline))
 
 }  // namespace convene::runtime

@@ -40,7 +40,7 @@ struct Attachment {
 class Communicator {
  public:
   /// The handle of a communicator, created if needed; null if it cannot have one (then all calls are native).
-  static Communicator* of(MPI_Comm comm) {
+  [[gnu::always_inline]] static Communicator* of(MPI_Comm comm) {
     return is_last_lookup(comm) ? last_lookup_.handle : find_or_make(comm);
   }
   /// The same, but throws if there is no memory for a handle.
@@ -119,7 +119,7 @@ class Communicator {
   };
   [[gnu::tls_model("initial-exec")]] static thread_local constinit LastLookup last_lookup_;
 
-  static bool is_last_lookup(MPI_Comm comm) {
+  [[gnu::always_inline]] static bool is_last_lookup(MPI_Comm comm) {
     const LastLookup& last = last_lookup_;
     return last.handle && last.comm == comm &&
            last.generation == handle_generation.load(std::memory_order_acquire);

@@ -24,7 +24,7 @@ struct RepeatedCall {
   Lesson* lesson = nullptr;  ///< counts the calls, where something is learned
   std::uint64_t block_bytes = 0;
 
-  bool is_for(const CallKey& call) const { return decision && key == call; }
+  [[gnu::always_inline]] bool is_for(const CallKey& call) const { return decision && key == call; }
 };
 
 /// Native calls of several signatures: programs alternate between roots, sizes and collectives.
@@ -35,7 +35,7 @@ class NativeCalls {
     if (!calls_) calls_.reset(new (std::nothrow) Calls);
     if (calls_) (*calls_)[place_of(call.key)] = call;
   }
-  const RepeatedCall* find(const CallKey& key) const {
+  [[gnu::always_inline]] const RepeatedCall* find(const CallKey& key) const {
     const RepeatedCall* const call = calls_ ? &(*calls_)[place_of(key)] : nullptr;
     return call && call->is_for(key) ? call : nullptr;
   }
@@ -50,7 +50,7 @@ class NativeCalls {
   using Calls = std::array<RepeatedCall, number>;
 
   /// Roots of one call are at different places.
-  static std::size_t place_of(const CallKey& key) {
+  [[gnu::always_inline]] static std::size_t place_of(const CallKey& key) {
     const auto bytes =
         static_cast<std::uint64_t>(key.sendcount) + 3 * static_cast<std::uint64_t>(key.recvcount);
     const std::uint64_t kind = bytes * 32 + static_cast<std::uint64_t>(key.collective);

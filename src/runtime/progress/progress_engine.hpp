@@ -58,7 +58,9 @@ inline std::atomic<bool> intercepts_waits{false};
 bool can_progress();
 
 /// True if nothing is pending, or the MPI itself calls advance_all(): then a blocking call may simply block.
-inline bool may_block() { return outstanding.load(std::memory_order_relaxed) == 0 || has_hook(); }
+[[gnu::always_inline]] inline bool may_block() {
+  return outstanding.load(std::memory_order_relaxed) == 0 || has_hook();
+}
 
 /// Called when an operation was added: wakes the progress thread (runtime/progress/background.hpp). Null:
 /// there is none.

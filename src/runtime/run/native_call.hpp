@@ -163,7 +163,7 @@ inline const CollectiveFunctions& functions(const Form& form) {
 #define CONVENE_NATIVE(Name, name, PATTERN) \
   CONVENE_NATIVE_CALL(name, Name, I##name, CONVENE_ARGUMENTS_##PATTERN(CONVENE_NATIVE_ARGUMENT))
 #define CONVENE_NATIVE_CALL(name, blocking, nonblocking, ...)                                                \
-  [=](const Form& as) -> int {                                                                               \
+  [=](const Form& as) CONVENE_INLINE -> int {                                                                \
     if constexpr (std::is_same_v<Count, int>) {                                                              \
       if (as.info) return native_calls::persistent("MPI_" #blocking "_init", comm, as, __VA_ARGS__);         \
       return as.request ? native_calls::functions(as).nonblocking(__VA_ARGS__, as.request)                   \

@@ -47,52 +47,48 @@ int refuse_call(const Communicator& communicator);
 /// handler. Does not throw.
 int rerun_program(const void* input, void* output, Communicator& communicator);
 
-/// True if a blocking call may take the fast path: it repeats the last one, with any buffers.
-[[gnu::always_inline]] inline bool is_repeated(const CallKey& key, Communicator& communicator) {
-  return communicator.fast_path().is_for(key) && progress::may_block();
-}
-
 /// Ends a call that a lesson needs to know of: `start` in ticks, the call's code. Returns the code. Does not
 /// throw.
 int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator& communicator);
 
-/// Runs and counts a repeated call. `call()` runs it, and returns its code. (An inline template: every call
-/// of every program pays its overhead.)
+/// Runs a repeated call that is timed; `noted`: the lesson that needs to know of it, or null.
+template <class Call>
+[[gnu::noinline]] int time_repeated(CallStats& record, std::uint64_t bytes, Lesson* noted,
+                                    Communicator& communicator, Call call) {
+  const std::uint64_t start = ticks();
+  const int code = call();
+  record.add(ticks() - start, bytes);
+  if (ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator)) watch->leave(ticks());
+  return noted ? note_call(*noted, start, code, communicator) : code;
+}
+
+/// Runs and counts a repeated call. `call()` runs it, and returns its code. (Every call of every program pays
+/// this overhead. It is inline, and `call` refers to nothing on the stack, so that it ends in a jump.)
 template <class Call>
 [[gnu::always_inline]] inline int count_repeated(const RepeatedCall& repeated, Communicator& communicator,
-                                                 const Call& call) {
+                                                 Call call) {
   // A profiling tool behind Convene may call collectives here meanwhile: `repeated` is another one then.
   CallStats& record = *repeated.record;
   const std::uint64_t bytes = repeated.block_bytes;
   communicator.stats().note_last(record, bytes);
-  ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
   Lesson* const lesson = repeated.lesson;
   const bool is_noted = lesson && lesson->needs_attention();
-  if (!record.is_due() && !watch && !is_noted) {
-    record.count(bytes);
-    return call();
-  }
-  const std::uint64_t start = ticks();
-  const int code = call();
-  record.add(ticks() - start, bytes);
-  if (watch) watch->leave(ticks());
-  return is_noted ? note_call(*lesson, start, code, communicator) : code;
+  if (record.is_due() || is_noted || ArrivalAutotuner::of(communicator)) [[unlikely]]
+    return time_repeated(record, bytes, is_noted ? lesson : nullptr, communicator, call);
+  record.count(bytes);
+  return call();
 }
 
-/// The fast path, if is_repeated(): directly to the program of the last call, or to the MPI.
+/// Runs a call that repeats the last one: its program, or the native call.
 template <class Function>
 [[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
                                         const Function& native) {
   const FastPath& last = communicator.fast_path();
-  return count_repeated(last, communicator, [&] {
-    return last.is_native ? native(blocking) : rerun_program(input, output, communicator);
+  if (last.is_native)
+    return count_repeated(last, communicator, [native]() CONVENE_INLINE { return native(blocking); });
+  return count_repeated(last, communicator, [=, &communicator]() CONVENE_INLINE {
+    return rerun_program(input, output, communicator);
   });
-}
-
-/// A native call that repeats one before the last; null if it does not. `communicator` may be null.
-inline const RepeatedCall* repeated_native(const CallKey& key, Communicator* communicator, const Form& form) {
-  if (!communicator || !form.is_blocking() || !progress::may_block()) return nullptr;
-  return communicator->fast_path().natives.find(key);
 }
 
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.

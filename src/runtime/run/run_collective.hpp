@@ -30,15 +30,11 @@ int run_any(const CallKey& key, MPI_Comm comm, const Form& form, const Complete&
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// The same behind the exception barrier, if it repeats no native call. (Not inline, and all arguments by
-/// value: on the fast path none of it is in memory. The fast path itself has no barrier: rerun_program() and
-/// rerun_barrier() have one each.)
+/// The same behind the exception barrier. (Not inline, and all arguments by value: on the fast path none of
+/// it is in memory. The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
 template <class Complete, class Function>
 [[gnu::noinline]] int run_in_full(CallKey key, MPI_Comm comm, const Form& form, Complete complete,
                                   Function native) {
-  Communicator* const communicator = Communicator::of(comm);
-  if (const RepeatedCall* const repeated = repeated_native(key, communicator, form))
-    return count_repeated(*repeated, *communicator, [&] { return native(blocking); });
   try {
     return run_any(key, comm, form, complete, NativeCall(native));
   } catch (...) {
@@ -53,9 +49,13 @@ template <class Complete, class Function>
 [[gnu::always_inline]] inline int run_unrecorded(const CallKey& key, const void* sendbuf, void* recvbuf,
                                                  MPI_Comm comm, const Form& form, const Complete& complete,
                                                  const Function& native) {
-  if (Communicator* communicator = Communicator::of(comm);
-      communicator && form.is_blocking() && is_repeated(key, *communicator))
-    return rerun(sendbuf, recvbuf, *communicator, native);
+  if (Communicator* const communicator = Communicator::of(comm);
+      communicator && form.is_blocking() && progress::may_block()) {
+    const FastPath& last = communicator->fast_path();
+    if (last.is_for(key)) return rerun(sendbuf, recvbuf, *communicator, native);
+    if (const RepeatedCall* const earlier = last.natives.find(key))
+      return count_repeated(*earlier, *communicator, [native]() CONVENE_INLINE { return native(blocking); });
+  }
   return run_in_full(key, comm, form, complete, native);
 }
 
