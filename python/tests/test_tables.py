@@ -315,6 +315,19 @@ def test_texts_fold_at_words_and_columns_are_left_out() -> None:
     assert sum(line.startswith("name") for line in continued) == 2
 
 
+def test_long_words_of_a_column_are_shortened() -> None:
+    place = "_ZN6solver8exchangeERKSt6vectorIdSaIdEE+0x1f4 (solver.so)"
+    table = console.table("Title", "where", "does", shortens=("where",))
+    table.add_row(place, "two words")
+    narrow, wide = io.StringIO(), io.StringIO()
+    Console(file=narrow, width=50).print(table)
+    Console(file=wide, width=80).print(table)
+    assert place in wide.getvalue()
+    lines = narrow.getvalue().splitlines()
+    assert any("_ZN6solv…rIdSaIdEE+0x1f4" in line for line in lines)
+    assert max(map(len, lines)) <= 50
+
+
 def test_numbers_and_units_stay_together() -> None:
     lines = [line.plain for line in fold(Text("1,000 bytes in 12.5 µs (10 % more)"), 1)]
     assert lines == ["1,000", "bytes", "in", "12.5 µs", "(10 %", "more)"]

@@ -64,6 +64,7 @@ def table(advice: list[Advice], seconds: float) -> Table:
         *HEADS,
         numbers=HEADS[3:8],
         optional=OPTIONAL,
+        shortens=HEADS[:1],
     )
     for each in advice[:MOST_ROWS]:
         made.add_row(*cells(each))

@@ -67,11 +67,13 @@ def table(
     optional: Sequence[str] = (),
     keys: int = 1,
     whole: Sequence[str] = (),
+    shortens: Sequence[str] = (),
 ) -> FittingTable:
-    """An empty table that fits the console. `numbers` are right-aligned and, as `whole` ones, never folded;
-    `optional` are left out where the width does not suffice, the least important first. If it still does
-    not, columns continue in a further block, which repeats the first `keys`."""
-    result = FittingTable(title, optional, keys, whole)
+    """An empty table that fits the console. `numbers` are right-aligned and, as `whole` ones, never folded.
+    Where the width does not suffice, long words of the columns `shortens` are shortened, then `optional` ones
+    are left out, the least important first. If it still does not, columns continue in a further block, which
+    repeats the first `keys`."""
+    result = FittingTable(title, optional, keys, whole, shortens)
     for column in columns:
         result.add_column(column, justify="right" if column in numbers else "left")
     return result

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables that fit the console. Heads and texts fold at words, optional columns are left out, and columns that
-do not fit beside the others continue below them. Words and numbers are never cut."""
+do not fit beside the others continue below them. Numbers are never cut, and words only in columns that allow
+it."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -15,6 +16,7 @@ from rich.text import Text
 GAP = 2  # columns of the console between two of the table
 MOST_LINES = 2  # of a folded text, before columns are left out
 PROSE = 28  # a text may fold into more lines if they have this width
+SHORTENED = 24  # columns of the console for a word whose middle may be left out
 
 # Where a text may be folded: at a space, but not before a unit or after an ellipsis; within a word after ;
 # and the / of a path, and after a comma that is no part of a number.
@@ -36,6 +38,16 @@ def fold(text: Text, width: int, breaks: re.Pattern[str] = BREAK) -> list[Text]:
     for line in lines:
         line.rstrip()
     return lines
+
+
+def shortened(text: Text) -> Text:
+    """A text whose long words have an ellipsis in the middle; they keep more of their ends."""
+    begin, end = SHORTENED // 3, SHORTENED - SHORTENED // 3 - 1
+
+    def shorten(word: re.Match[str]) -> str:
+        return f"{word[0][:begin]}…{word[0][-end:]}"
+
+    return Text(re.sub(rf"\S{{{SHORTENED + 1},}}", shorten, text.plain), style=text.style)
 
 
 def longest_word(texts: Iterable[Text]) -> int:
@@ -161,12 +173,14 @@ def refolded_paragraph(lines: list[str], width: int) -> str:
 
 
 class FittingTable(Table):
-    """A table of rich's without lines. `optional` are the heads of columns a narrow console does without,
-    the least important first."""
+    """A table of rich's without lines. On a narrow console words of the columns `shortens` are shortened
+    first; `optional` are the heads of columns it does without, the least important first."""
 
-    def __init__(self, title: str, optional: Sequence[str], keys: int, whole: Sequence[str]) -> None:
+    def __init__(
+        self, title: str, optional: Sequence[str], keys: int, whole: Sequence[str], shortens: Sequence[str]
+    ) -> None:
         super().__init__(title=title, box=None)
-        self.optional, self.keys, self.whole = optional, keys, whole
+        self.optional, self.keys, self.whole, self.shortens = optional, keys, whole, shortens
 
     def measured(self, console: Console, options: ConsoleOptions) -> list[Measured]:
         def text(value: object, style: StyleType = "") -> Text:
@@ -206,6 +220,11 @@ class FittingTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         columns = self.measured(console, options)
+        if total([each.comfortable for each in columns]) > width:
+            columns = [
+                replace(each, cells=list(map(shortened, each.cells))) if each.name in self.shortens else each
+                for each in columns
+            ]
         kept, absent = self.without_optional(columns, width)
         if self.title:
             yield from fold(Text(str(self.title), style="bold"), width)

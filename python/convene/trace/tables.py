@@ -28,6 +28,8 @@ KIND_HEADS = (
 
 KIND_OPTIONAL = ("at most", "gain", "processes", "bytes", "imbalance", "algorithm")
 
+WHERE = ("where",)  # long names of libraries and functions
+
 RANK_HEADS = (
     "rank",
     "calls",
@@ -115,7 +117,7 @@ def call_cells(calls: Calls, index: int, start: float) -> tuple[str, ...]:
 
 def kind_table(summary: Summary) -> Table:
     title = "Call sites, those with the most waiting first"
-    table = console.table(title, *KIND_HEADS, numbers=KIND_HEADS[4:], optional=KIND_OPTIONAL)
+    table = console.table(title, *KIND_HEADS, numbers=KIND_HEADS[4:], optional=KIND_OPTIONAL, shortens=WHERE)
     for number, calls in enumerate(summary.kinds[:MOST_KINDS], 1):
         table.add_row(*kind_cells(number, calls))
     if len(summary.kinds) > MOST_KINDS:
@@ -154,6 +156,7 @@ def call_table(summary: Summary, most: int) -> Table:
         *CALL_HEADS,
         numbers=("time", "call", *CALL_HEADS[5:]),
         optional=CALL_OPTIONAL,
+        shortens=WHERE,
     )
     for calls, index in longest_calls(summary, most):
         table.add_row(*call_cells(calls, index, summary.recording.start))

@@ -40,10 +40,14 @@ struct Attachment {
 class Communicator {
  public:
   /// The handle of a communicator, created if needed; null if it cannot have one (then all calls are native).
-  [[gnu::always_inline]] static Communicator* of(MPI_Comm comm) {
+  static Communicator* of(MPI_Comm comm) {
     return is_last_lookup(comm) ? last_lookup_.handle : find_or_make(comm);
   }
-  /// The same, but throws if there is no memory for a handle.
+  /// The handle, if this thread looked it up last; else null.
+  [[gnu::always_inline]] static Communicator* last(MPI_Comm comm) {
+    return is_last_lookup(comm) ? last_lookup_.handle : nullptr;
+  }
+  /// The same as of(), but throws if there is no memory for a handle.
   static Communicator* obtain(MPI_Comm comm) {
     return is_last_lookup(comm) ? last_lookup_.handle : look_up(comm);
   }

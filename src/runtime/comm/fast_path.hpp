@@ -67,6 +67,13 @@ struct FastPath : RepeatedCall {
   ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
   NativeCalls natives;
 
+  /// The last call, or a native one before it; null: the call repeats neither.
+  [[gnu::always_inline]] const RepeatedCall* find(const CallKey& call) const {
+    return is_for(call) ? this : natives.find(call);
+  }
+  /// True if a call that was found runs the program of the last one.
+  bool is_program(const RepeatedCall& found) const { return &found == this && !is_native; }
+
   void forget_last() { decision = nullptr; }
   void forget() {
     forget_last();

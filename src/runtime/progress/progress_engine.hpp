@@ -57,10 +57,11 @@ inline std::atomic<bool> intercepts_waits{false};
 /// requests, or by interception. If false, operations must complete before the call returns.
 bool can_progress();
 
+/// True if nothing is pending.
+[[gnu::always_inline]] inline bool is_idle() { return outstanding.load(std::memory_order_relaxed) == 0; }
+
 /// True if nothing is pending, or the MPI itself calls advance_all(): then a blocking call may simply block.
-[[gnu::always_inline]] inline bool may_block() {
-  return outstanding.load(std::memory_order_relaxed) == 0 || has_hook();
-}
+inline bool may_block() { return is_idle() || has_hook(); }
 
 /// Called when an operation was added: wakes the progress thread (runtime/progress/background.hpp). Null:
 /// there is none.

@@ -137,10 +137,11 @@ void fill_in(Arguments& call, const BlockArguments<Sending>& send, const BlockAr
   if (receives > 0) call.recv = recv.counts.argument(recv.buffer, receives, recv.type);
 }
 
-template <Collective collective, Number sent, Number received, class Sending, class Receiving, class Native>
+template <Collective collective, Number sent, Number received, class Sending, class Receiving, class AnyForm,
+          class Native>
 [[gnu::always_inline]] inline int run_blocks(const BlockArguments<Sending>& send,
                                              const BlockArguments<Receiving>& recv, int root, MPI_Comm comm,
-                                             const Form& form, const Native& native) {
+                                             const AnyForm& form, const Native& native) {
   const auto complete = [=](Arguments& call) { fill_in<collective, sent, received>(call, send, recv); };
   if constexpr (Sending::are_equal && Receiving::are_equal) {
     const bool in_place = (sent == Number::each_at_root ? recv.buffer : send.buffer) == MPI_IN_PLACE;
@@ -186,25 +187,27 @@ CONVENE_COLLECTIVES(CONVENE_DEFINE, CONVENE_NO_COLLECTIVE, CONVENE_NO_COLLECTIVE
 
 namespace {
 
-[[gnu::noinline]] int barrier_in_full(MPI_Comm comm, const Form& form) {
-  const auto complete = [](Arguments&) {};
-  const auto native = [=](const Form& as) {
+template <class AnyForm>
+[[gnu::always_inline]] inline int run_any_barrier(MPI_Comm comm, const AnyForm& form) {
+  const auto native = [=](const Form& as) CONVENE_INLINE {
     if (as.info) return native_calls::persistent("MPI_Barrier_init", comm, as, comm);
     return as.request ? native_calls::functions(as).Ibarrier(comm, as.request) : next_mpi.Barrier(comm);
   };
-  return run(Collective::barrier, comm, 0, form, complete, native);
+  const CallKey key{.collective = Collective::barrier};
+  return run(
+      key, nullptr, nullptr, comm, form, [](Arguments&) {}, native);
 }
 
 }  // namespace
 
-/// A repeated barrier consists of its messages only. Instructions around them are measurable, above all each
-/// return after a wait that has yielded to other processes: the repeated path has no return here.
-int barrier(MPI_Comm comm, const Form& form) {
-  if (form.is_blocking() && !recorder::may_be_on())
-    if (Communicator* const communicator = Communicator::of(comm);
-        communicator && is_repeated_barrier(*communicator))
-      return rerun_barrier(*communicator);
-  return barrier_in_full(comm, form);
+int barrier(MPI_Comm comm, const Form& form) { return run_any_barrier(comm, form); }
+
+/// A repeated barrier consists of its messages only.
+int barrier(MPI_Comm comm) {
+  if (Communicator* const communicator = Communicator::last(comm);
+      communicator && !recorder::may_be_on() && is_repeated_barrier(*communicator))
+    return rerun_barrier(*communicator);
+  return run_any_barrier(comm, RepeatedOr{[=]() CONVENE_INLINE { return barrier(comm, blocking); }});
 }
 
 }  // namespace convene::runtime

@@ -34,12 +34,20 @@ inline BufferArgument side(const void* buffer, Blocks blocks, MPI_Datatype type)
 #define CONVENE_NARROW_PARAMETER(KIND, name) CONVENE_DECLARE_##KIND(int, int, MpiHandles, name)
 #define CONVENE_LARGE_PARAMETER(KIND, name) CONVENE_DECLARE_##KIND(MPI_Count, MPI_Aint, MpiHandles, name)
 
-/// Defines the function of one line, for both widths of counts.
-#define CONVENE_DEFINE(Name, name, NAME, PATTERN, SEND, RECV)                                 \
-  template <class Count>                                                                      \
-  int name(CONVENE_ARGUMENTS_##PATTERN(CONVENE_PARAMETER), const Form& form) {                \
-    const auto native = CONVENE_NATIVE(Name, name, PATTERN);                                  \
-    return CONVENE_RUN_##PATTERN(name, SEND, RECV);                                           \
-  }                                                                                           \
-  template int name<int>(CONVENE_ARGUMENTS_##PATTERN(CONVENE_NARROW_PARAMETER), const Form&); \
+/// Defines the functions of one line, for both widths of counts: of all forms, and of blocking calls.
+#define CONVENE_DEFINE(Name, name, NAME, PATTERN, SEND, RECV)                                              \
+  template <class Count>                                                                                   \
+  int name(CONVENE_ARGUMENTS_##PATTERN(CONVENE_PARAMETER), const Form& form) {                             \
+    const auto native = CONVENE_NATIVE(Name, name, PATTERN);                                               \
+    return CONVENE_RUN_##PATTERN(name, SEND, RECV);                                                        \
+  }                                                                                                        \
+  template <class Count>                                                                                   \
+  int name(CONVENE_ARGUMENTS_##PATTERN(CONVENE_PARAMETER)) {                                               \
+    const auto native = CONVENE_NATIVE(Name, name, PATTERN);                                               \
+    const RepeatedOr form{[=]() CONVENE_INLINE { return name<Count>(CONVENE_NAMES(PATTERN), blocking); }}; \
+    return CONVENE_RUN_##PATTERN(name, SEND, RECV);                                                        \
+  }                                                                                                        \
+  template int name<int>(CONVENE_ARGUMENTS_##PATTERN(CONVENE_NARROW_PARAMETER));                           \
+  template int name<MPI_Count>(CONVENE_ARGUMENTS_##PATTERN(CONVENE_LARGE_PARAMETER));                      \
+  template int name<int>(CONVENE_ARGUMENTS_##PATTERN(CONVENE_NARROW_PARAMETER), const Form&);              \
   template int name<MPI_Count>(CONVENE_ARGUMENTS_##PATTERN(CONVENE_LARGE_PARAMETER), const Form&);

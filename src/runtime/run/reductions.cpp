@@ -22,10 +22,10 @@ CallKey key_of(Collective collective, const void* sendbuf, Count count, MPI_Data
 
 /// A vector, or the blocks of a vector, by one count. `sent` == each: the input is the whole vector, the
 /// output one block.
-template <Collective collective, Number sent, Number received, class Count, class Native>
+template <Collective collective, Number sent, Number received, class Count, class AnyForm, class Native>
 [[gnu::always_inline]] inline int run_reduction(const void* sendbuf, void* recvbuf, Count count,
                                                 MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                                                const Form& form, const Native& native) {
+                                                const AnyForm& form, const Native& native) {
   const auto complete = [=](Arguments& call) {
     constexpr bool is_rooted = received == Number::one_at_root;
     call.op = op;
@@ -49,10 +49,10 @@ bool are_all_equal(const Count counts[], MPI_Comm comm) {
 }
 
 /// As run_reduction() with `sent` == each, with a count by block.
-template <Collective collective, class Count, class Native>
+template <Collective collective, class Count, class AnyForm, class Native>
 [[gnu::always_inline]] inline int run_blocks_of_vector(const void* sendbuf, void* recvbuf,
                                                        const Count recvcounts[], MPI_Datatype type, MPI_Op op,
-                                                       MPI_Comm comm, const Form& form,
+                                                       MPI_Comm comm, const AnyForm& form,
                                                        const Native& native) {
   const bool are_equal = are_all_equal(recvcounts, comm);
   const auto complete = [=](Arguments& call) {

@@ -51,44 +51,35 @@ int rerun_program(const void* input, void* output, Communicator& communicator);
 /// throw.
 int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator& communicator);
 
-/// Runs a repeated call that is timed; `noted`: the lesson that needs to know of it, or null.
-template <class Call>
-[[gnu::noinline]] int time_repeated(CallStats& record, std::uint64_t bytes, Lesson* noted,
-                                    Communicator& communicator, Call call) {
-  const std::uint64_t start = ticks();
-  const int code = call();
-  record.add(ticks() - start, bytes);
-  if (ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator)) watch->leave(ticks());
-  return noted ? note_call(*noted, start, code, communicator) : code;
+/// Counts a repeated call. False, and nothing is counted, if it must be timed, or noted by a lesson.
+[[gnu::always_inline]] inline bool count_only(const RepeatedCall& repeated, Communicator& communicator) {
+  CallStats& record = *repeated.record;
+  if (record.is_due() || communicator.attachment()) return false;
+  if (Lesson* const lesson = repeated.lesson; lesson && lesson->needs_attention()) return false;
+  communicator.stats().note_last(record, repeated.block_bytes);
+  record.count(repeated.block_bytes);
+  return true;
 }
 
-/// Runs and counts a repeated call. `call()` runs it, and returns its code. (Every call of every program pays
-/// this overhead. It is inline, and `call` refers to nothing on the stack, so that it ends in a jump.)
-template <class Call>
-[[gnu::always_inline]] inline int count_repeated(const RepeatedCall& repeated, Communicator& communicator,
-                                                 Call call) {
+/// Runs a repeated call, and counts it.
+template <class Function>
+int rerun(const RepeatedCall& repeated, const void* input, void* output, Communicator& communicator,
+          const Function& native) {
   // A profiling tool behind Convene may call collectives here meanwhile: `repeated` is another one then.
   CallStats& record = *repeated.record;
   const std::uint64_t bytes = repeated.block_bytes;
   communicator.stats().note_last(record, bytes);
+  ArrivalAutotuner* const watch = ArrivalAutotuner::of(communicator);
   Lesson* const lesson = repeated.lesson;
   const bool is_noted = lesson && lesson->needs_attention();
-  if (record.is_due() || is_noted || ArrivalAutotuner::of(communicator)) [[unlikely]]
-    return time_repeated(record, bytes, is_noted ? lesson : nullptr, communicator, call);
-  record.count(bytes);
-  return call();
-}
-
-/// Runs a call that repeats the last one: its program, or the native call.
-template <class Function>
-[[gnu::always_inline]] inline int rerun(const void* input, void* output, Communicator& communicator,
-                                        const Function& native) {
-  const FastPath& last = communicator.fast_path();
-  if (last.is_native)
-    return count_repeated(last, communicator, [native]() CONVENE_INLINE { return native(blocking); });
-  return count_repeated(last, communicator, [=, &communicator]() CONVENE_INLINE {
-    return rerun_program(input, output, communicator);
-  });
+  const bool is_timed = record.is_due() || watch || is_noted;
+  if (!is_timed) record.count(bytes);
+  const std::uint64_t start = is_timed ? ticks() : 0;
+  const int code = communicator.fast_path().is_program(repeated) ? rerun_program(input, output, communicator)
+                                                                 : native(blocking);
+  if (is_timed) record.add(ticks() - start, bytes);
+  if (watch) watch->leave(ticks());
+  return is_noted ? note_call(*lesson, start, code, communicator) : code;
 }
 
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.

@@ -30,59 +30,71 @@ int run_any(const CallKey& key, MPI_Comm comm, const Form& form, const Complete&
                       : run_blocking(arguments, *communicator, to_native);
 }
 
-/// The same behind the exception barrier. (Not inline, and all arguments by value: on the fast path none of
-/// it is in memory. The fast path itself has no barrier: rerun_program() and rerun_barrier() have one each.)
+/// Repeats an earlier call, or completes the arguments and runs the call in its form. Does not throw.
 template <class Complete, class Function>
-[[gnu::noinline]] int run_in_full(CallKey key, MPI_Comm comm, const Form& form, Complete complete,
-                                  Function native) {
-  try {
-    return run_any(key, comm, form, complete, NativeCall(native));
-  } catch (...) {
-    return report_exception_in_call(comm);
-  }
-}
-
-/// Finds the communicator's handle, takes the fast path or completes the arguments, and runs the call in its
-/// form. (Always inline: after a wait that has yielded to other processes each return from a call is slow,
-/// which is measurable in short calls.)
-template <class Complete, class Function>
-[[gnu::always_inline]] inline int run_unrecorded(const CallKey& key, const void* sendbuf, void* recvbuf,
-                                                 MPI_Comm comm, const Form& form, const Complete& complete,
-                                                 const Function& native) {
+int run_unrecorded(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
+                   const Complete& complete, const Function& native) try {
   if (Communicator* const communicator = Communicator::of(comm);
       communicator && form.is_blocking() && progress::may_block()) {
-    const FastPath& last = communicator->fast_path();
-    if (last.is_for(key)) return rerun(sendbuf, recvbuf, *communicator, native);
-    if (const RepeatedCall* const earlier = last.natives.find(key))
-      return count_repeated(*earlier, *communicator, [native]() CONVENE_INLINE { return native(blocking); });
+    if (const RepeatedCall* const repeated = communicator->fast_path().find(key))
+      return rerun(*repeated, sendbuf, recvbuf, *communicator, native);
   }
-  return run_in_full(key, comm, form, complete, native);
+  return run_any(key, comm, form, complete, NativeCall(native));
+} catch (...) {
+  return report_exception_in_call(comm);
 }
 
 template <class Complete, class Function>
-[[gnu::noinline]] int run_recorded(CallKey key, const void* sendbuf, void* recvbuf, MPI_Comm comm,
-                                   const Form& form, Complete complete, Function native) {
-  try {
-    RecordedScope scope(key, comm, form, record_starts);
-    return scope.end(run_unrecorded(key, sendbuf, recvbuf, comm, form, complete, native));
-  } catch (...) {
-    return report_exception_in_call(comm);
-  }
+int run_recorded(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
+                 const Complete& complete, const Function& native) try {
+  RecordedScope scope(key, comm, form, record_starts);
+  return scope.end(run_unrecorded(key, sendbuf, recvbuf, comm, form, complete, native));
+} catch (...) {
+  return report_exception_in_call(comm);
 }
 
-/// Runs a call. `complete(arguments)` fills in the sides; rank, procs, root and communicator are set before.
+/// Runs a call in full. `complete(arguments)` fills in the sides; rank, procs, root and communicator are set
+/// before.
 template <class Complete, class Function>
-[[gnu::always_inline]] inline int run(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm,
-                                      const Form& form, const Complete& complete, const Function& native) {
-  if (recorder::may_be_on()) [[unlikely]]
-    return run_recorded(key, sendbuf, recvbuf, comm, form, complete, native);
+int run(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
+        const Complete& complete, const Function& native) {
+  if (recorder::may_be_on()) return run_recorded(key, sendbuf, recvbuf, comm, form, complete, native);
   return run_unrecorded(key, sendbuf, recvbuf, comm, form, complete, native);
 }
 
+/// In place of a form: a blocking call that takes the fast path if it repeats an earlier one; else
+/// `in_full()` runs it.
+template <class InFull>
+struct RepeatedOr {
+  InFull in_full;
+};
+
+/// The fast path. (It needs no memory of its own, and ends in a jump to the MPI or to the program of the last
+/// call: every call of every program pays for it, and after a wait that has yielded to other processes each
+/// return from a call is slow.)
+template <class InFull, class Complete, class Function>
+[[gnu::always_inline]] inline int run(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm,
+                                      const RepeatedOr<InFull>& form, const Complete&,
+                                      const Function& native) {
+  if (Communicator* const communicator = Communicator::last(comm);
+      communicator && !recorder::may_be_on() && progress::is_idle()) {
+    const FastPath& last = communicator->fast_path();
+    const RepeatedCall* const repeated = last.find(key);
+    if (repeated && count_only(*repeated, *communicator))
+      return last.is_program(*repeated) ? rerun_program(sendbuf, recvbuf, *communicator) : native(blocking);
+  }
+  return form.in_full();
+}
+
 /// The same if blocks may differ: such a call is never recognised as a repeated one.
+template <class InFull, class Complete, class Function>
+[[gnu::always_inline]] inline int run(Collective, MPI_Comm, int, const RepeatedOr<InFull>& form,
+                                      const Complete&, const Function&) {
+  return form.in_full();
+}
 template <class Complete, class Function>
-[[gnu::always_inline]] inline int run(Collective collective, MPI_Comm comm, int root, const Form& form,
-                                      const Complete& complete, const Function& native) {
+int run(Collective collective, MPI_Comm comm, int root, const Form& form, const Complete& complete,
+        const Function& native) {
   return run(CallKey{.collective = collective, .root = root}, nullptr, nullptr, comm, form, complete, native);
 }
 
