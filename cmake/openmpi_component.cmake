@@ -45,7 +45,9 @@ target_include_directories(mca_coll_convene SYSTEM PRIVATE ${CONVENE_OPENMPI_INT
 target_compile_definitions(
   mca_coll_convene PRIVATE CONVENE_VERSION_MAJOR=${PROJECT_VERSION_MAJOR} CONVENE_VERSION_MINOR=${PROJECT_VERSION_MINOR}
                            CONVENE_VERSION_PATCH=${PROJECT_VERSION_PATCH})
-target_compile_options(mca_coll_convene PRIVATE -Wall -Wextra)
+# Where a call returns to says whose it is: those below the component must return into it, so that none of them enters the
+# module of another communicator in the name of the program.
+target_compile_options(mca_coll_convene PRIVATE -Wall -Wextra -fno-optimize-sibling-calls)
 convene_seal(mca_coll_convene ${PROJECT_SOURCE_DIR}/src/component/exports.map)
 # Open MPI's own libraries are in the process. Its progress engine keeps a pointer into this one.
 set(words ${CONVENE_openmpi_LINK})
