@@ -63,8 +63,8 @@ int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator&
 
 /// Runs a repeated call, and counts it.
 template <class Function>
-int rerun(const RepeatedCall& repeated, const void* input, void* output, Communicator& communicator,
-          const Function& native) {
+[[gnu::always_inline]] inline int rerun(const RepeatedCall& repeated, const void* input, void* output,
+                                        Communicator& communicator, const Function& native) {
   // A profiling tool behind Convene may call collectives here meanwhile: `repeated` is another one then.
   CallStats& record = *repeated.record;
   const std::uint64_t bytes = repeated.block_bytes;

@@ -32,8 +32,9 @@ int run_any(const CallKey& key, MPI_Comm comm, const Form& form, const Complete&
 
 /// Repeats an earlier call, or completes the arguments and runs the call in its form. Does not throw.
 template <class Complete, class Function>
-int run_unrecorded(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm, const Form& form,
-                   const Complete& complete, const Function& native) try {
+[[gnu::always_inline]] inline int run_unrecorded(const CallKey& key, const void* sendbuf, void* recvbuf,
+                                                 MPI_Comm comm, const Form& form, const Complete& complete,
+                                                 const Function& native) try {
   if (Communicator* const communicator = Communicator::of(comm);
       communicator && form.is_blocking() && progress::may_block()) {
     if (const RepeatedCall* const repeated = communicator->fast_path().find(key))
