@@ -128,6 +128,7 @@ void measure(const Options& options, int procs, int rank) {
                .rank = rank,
                .root = options.root,
                .rotates_root = options.rotate_root,
+               .rotates_buffers = options.rotates_buffers(),
                .type = options.type,
                .op = options.op,
                .distribution = options.distribution},

@@ -2,6 +2,9 @@
 // Data of a measurement, and its check.
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,7 +105,8 @@ class Content {
 struct Layout {
   Collective collective;
   int procs, rank, root;
-  bool rotates_root = false;  ///< the root of each call is the next rank
+  bool rotates_root = false;     ///< the root of each call is the next rank
+  bool rotates_buffers = false;  ///< each call has the next buffers, if blocks do not fit the L2 cache
   std::string type = "byte";
   std::string op = "sum";
   std::string distribution = "regular";
@@ -127,12 +131,17 @@ class Data {
     for (int r = 0; r < layout.procs; ++r) own_displacements_.push_back(r * own_count());
     if (is_neighborhood(layout.collective)) lay_out_neighbors();
     describe();
+    if (layout.rotates_buffers && bytes >= bytes_of_l2())
+      copies_ = copies_of(end_of(inputs_) + end_of(outputs_));
     make(input_, inputs_);
     make(output_, outputs_);
     if (traits(layout.collective).send.types == Types::per_peer)
       for (auto* displacements : {&displacements_, &own_displacements_})
         for (int& each : *displacements) each *= static_cast<int>(item_.bytes);
-    for (const Piece& piece : inputs_) piece.content.write(input_.data() + piece.at, piece.bytes);
+    for (used_ = 0; used_ < copies_; ++used_)
+      for (const Piece& piece : inputs_)
+        piece.content.write(&input_[begin_of(input_) + piece.at], piece.bytes);
+    used_ = 0;
     if (is_both()) output_ = input_;
   }
 
@@ -146,11 +155,14 @@ class Data {
     if (!is_both()) std::fill(output_.begin(), output_.end(), std::uint8_t{0});
   }
 
+  /// That of the last call.
   bool is_right() const {
     return std::all_of(outputs_.begin(), outputs_.end(), [this](const Piece& piece) {
-      return piece.content.is_in(output_.data() + piece.at, piece.bytes);
+      return piece.content.is_in(&output_[begin_of(output_) + piece.at], piece.bytes);
     });
   }
+  /// The input of the last call.
+  const void* input() const { return &input_[begin_of(input_)]; }
 
   /// Calls the collective through a call table; returns the MPI's code. The variables are named as the
   /// arguments in mpi/collective_table.hpp.
@@ -159,7 +171,9 @@ class Data {
     const bool has_blocks_of_own = has_unequal_pairs(collective) || is_neighborhood(collective);
     const MPI_Datatype type = item_.type, sendtype = type, recvtype = type;
     const MPI_Op op = operation(layout_.op);
-    void *const sendbuf = input_.data(), *const recvbuf = output_.data(), *const buffer = recvbuf;
+    used_ = (used_ + 1) % copies_;
+    void *const sendbuf = &input_[begin_of(input_)], *const recvbuf = &output_[begin_of(output_)],
+                *const buffer = recvbuf;
     const int count = count_, root = layout_.rotates_root ? next_root() : layout_.root;
     const int sendcount = is_irregular(collective) ? own_count() : count_, recvcount = sendcount;
     const bool has_targets = is_neighborhood(collective);
@@ -284,11 +298,29 @@ class Data {
     }
   }
 
-  /// A buffer that contains the pieces. (An empty vector may have no address.)
-  static void make(std::vector<std::uint8_t>& buffer, const std::vector<Piece>& pieces) {
+  static std::size_t end_of(const std::vector<Piece>& pieces) {
     std::size_t end = 0;
     for (const Piece& piece : pieces) end = std::max(end, piece.at + piece.bytes);
-    buffer.assign(end + 1, 0);
+    return end;
+  }
+  /// Copies of a buffer that contains the pieces. (An empty vector may have no address.)
+  void make(std::vector<std::uint8_t>& buffer, const std::vector<Piece>& pieces) const {
+    constexpr std::size_t line = 64;
+    buffer.assign((end_of(pieces) / line + 1) * line * copies_, 0);
+  }
+  /// Where the copy that is used begins.
+  std::size_t begin_of(const std::vector<std::uint8_t>& buffer) const {
+    return buffer.size() / copies_ * used_;
+  }
+
+  static std::size_t bytes_of_l2() {
+    constexpr long least = 1 << 18;
+    return static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), least));
+  }
+  /// One if the buffers alone are larger than most caches.
+  static std::size_t copies_of(std::size_t bytes) {
+    constexpr std::size_t large = 64 << 20;
+    return bytes < large ? 3 : 1;
   }
 
   Layout layout_;
@@ -301,7 +333,8 @@ class Data {
   std::vector<MPI_Datatype> types_;
   Neighbors neighbors_;
   std::vector<Piece> inputs_, outputs_;
-  std::vector<std::uint8_t> input_, output_;
+  std::size_t copies_ = 1, used_ = 0;         // of the buffers; the one of the last call
+  std::vector<std::uint8_t> input_, output_;  // all copies
 };
 
 }  // namespace convene::bench

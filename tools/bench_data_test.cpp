@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
+#include <set>
 
 namespace convene::bench {
 namespace {
@@ -58,6 +60,33 @@ TEST(Content, CombinedIsWhatTheOperatorMakesOfAllRanks) {
     EXPECT_TRUE(is("max", most));
     EXPECT_FALSE(is("min", most));
   }
+}
+
+TEST(Data, RotatesBuffersThatDoNotFitTheCache) {
+  CallTable calls{};
+  calls.allgather = [](const void* input, int bytes, MPI_Datatype, void* output, int, MPI_Datatype,
+                       MPI_Comm) {
+    std::memcpy(output, input, static_cast<std::size_t>(bytes));
+    return int{MPI_SUCCESS};
+  };
+  const auto buffers_of = [&](std::size_t bytes, bool rotates) {
+    Data data(
+        {.collective = Collective::allgather, .procs = 1, .rank = 0, .root = 0, .rotates_buffers = rotates},
+        bytes);
+    std::set<const void*> found;
+    for (int i = 0; i < 6; ++i) {
+      data.spoil();
+      EXPECT_FALSE(data.is_right());
+      data.call(calls, MPI_COMM_NULL);
+      EXPECT_TRUE(data.is_right());
+      found.insert(data.input());
+    }
+    return found.size();
+  };
+  constexpr std::size_t large = 8 << 20;
+  EXPECT_EQ(buffers_of(large, true), 3u);
+  EXPECT_EQ(buffers_of(large, false), 1u);
+  EXPECT_EQ(buffers_of(64, true), 1u);
 }
 
 TEST(ItemTypes, AreKnownByName) {

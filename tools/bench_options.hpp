@@ -47,6 +47,7 @@ struct Options {
   bool checks_always() const { return check == "every" && !rotate_root; }
   bool has_windows() const { return sync == "window"; }
   bool is_cold() const { return cache == "cold"; }
+  bool rotates_buffers() const { return cache == "rotating"; }
   /// True if one observation is one call. (The second call of a batch would have no delay, and a warm cache.)
   /// With the shortest selectable batch, an observation is one call of any duration.
   bool is_single() const {
@@ -94,7 +95,9 @@ inline void declare_subject(Options& options, CLI::App& app) {
                  "Seconds to the first common deadline; increased when ranks miss it")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--cache", options.cache)->check(CLI::IsMember({"hot", "cold"}))->capture_default_str();
+  app.add_option("--cache", options.cache)
+      ->check(CLI::IsMember({"hot", "rotating", "cold"}))
+      ->capture_default_str();
 }
 
 /// Options of repetition, duration and order.

@@ -76,7 +76,8 @@ class Conditions:
         str,
         typer.Option(
             metavar=choices(CACHES),
-            help="hot: keep caches as they are. cold: fill caches with other data before each call.",
+            help="hot: all calls use the same buffers. rotating: three pairs in turn, where a block does not "
+            "fit the L2 cache. cold: fill caches with other data before each call.",
             autocompletion=complete(CACHES),
         ),
     ] = "hot"

@@ -59,6 +59,7 @@ class Case:
             seconds=self.seconds,
             check="once",
             seed=self.seed,
+            cache="rotating",
             type="double" if self.collective in collectives.REDUCTIONS else "byte",
         )
 
