@@ -14,10 +14,8 @@ ratio exceeds the limit, after Holm's correction; it is undecided if its interva
 
 import argparse
 import hashlib
-import json
 import os
 import random
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ from convene.base import paths
 from convene.mpi import settings
 
 from benchmarks import common
-from benchmarks.common import baseline, ratios
+from benchmarks.common import baseline, call_times, ratios
 from benchmarks.common.observations import Observations
 
 # By name: launcher and library.
@@ -56,7 +54,6 @@ CELLS = {
 COLLECTIVES = ("allgather", "allreduce", "alltoall", "bcast", "barrier")
 
 START = 0.5  # seconds that a run takes beside its cells, about
-SAME_STATE = 1.25  # the time of a cache line, in runs that are compared
 MOST_MEAN = 1.01
 NEW, OLD, CONTROL = "new", "old", "control"
 
@@ -87,21 +84,15 @@ class Session:
 def run_once(session: Session, library: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Nanoseconds per call by cell, and of a cache line."""
     launcher, stack = STACKS[session.stack]
-    program = common.built(f"benchmarks/{stack}/call_times")
-    found = settings.find_setting(launcher if "/" not in launcher else str(common.ROOT / launcher), stack)
-    setting = settings.Setting(found.launcher, found.options, stack, program, preload=library)
-    variables = settings.mpi_variables(setting.launcher, options.procs)
-    if session.use:
-        variables["CONVENE_USE"] = session.use
-    command = settings.command_line(setting, options.procs, [str(options.seconds), *session.cells], variables)
-    done = subprocess.run(
-        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120
+    return call_times.observe(
+        launcher if "/" not in launcher else str(common.ROOT / launcher),
+        stack,
+        library,
+        procs=options.procs,
+        seconds=options.seconds,
+        cells=session.cells,
+        variables={"CONVENE_USE": session.use} if session.use else {},
     )
-    lines = [line for line in done.stdout.splitlines() if line.startswith('{"line"')]
-    if done.returncode or not lines:
-        raise RuntimeError(f"{session.stack}, {session.choice}, {library}: {done.stderr or done.stdout}")
-    observation: dict[str, Any] = json.loads(lines[0])
-    return observation
 
 
 def measure(
@@ -132,7 +123,7 @@ def measure(
 
 def is_one_state(observed: dict[str, Any]) -> bool:
     lines = [float(each["line"]) for each in observed.values()]
-    return max(lines) <= SAME_STATE * min(lines)
+    return max(lines) <= call_times.SAME_STATE * min(lines)
 
 
 def cells_of(sessions: list[Session], kept: Observations) -> tuple[list[ratios.Cell], int]:

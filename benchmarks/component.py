@@ -9,47 +9,36 @@ differed do not count. Cells are judged like those of against_commit. Writes a s
 """
 
 import argparse
-import json
-import os
 import random
-import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 from convene import _core
 from convene.base import paths
-from convene.mpi import settings
 
 from benchmarks import common
-from benchmarks.common import ratios
+from benchmarks.common import call_times, ratios
 
 ALGORITHMS = ("native", "ring", "recursive_doubling", "bruck", "neighbor_exchange", "sparbit")
 NEW, OLD, CONTROL = "component", "drop-in", "control"
-SAME_STATE = 1.25  # the time of a cache line, in runs that are compared
 
 
 def run_once(kind: str, algorithm: str, options: argparse.Namespace) -> dict[str, Any]:
     """Nanoseconds per call by cell, and of a cache line."""
-    found = settings.find_setting("mpirun.openmpi", "openmpi")
-    program = common.built("benchmarks/openmpi/call_times")
-    library = None if kind == NEW else paths.preload_library("openmpi")
-    setting = settings.Setting(found.launcher, found.options, "openmpi", program, preload=library)
-    variables = settings.mpi_variables(setting.launcher, options.procs)
-    variables["CONVENE_USE"] = f"allgather={algorithm}"
+    variables = {"CONVENE_USE": f"allgather={algorithm}"}
     if kind == NEW:
         folder = common.built("lib/openmpi/mca_coll_convene.so").parent
         variables["OMPI_MCA_mca_base_component_path"] = f"{folder}:SYSTEM_DEFAULT"
-    cells = [f"allgather:{size}" for size in options.sizes]
-    command = settings.command_line(setting, options.procs, [str(options.seconds), *cells], variables)
-    done = subprocess.run(
-        command, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120
+    return call_times.observe(
+        "mpirun.openmpi",
+        "openmpi",
+        None if kind == NEW else paths.preload_library("openmpi"),
+        procs=options.procs,
+        seconds=options.seconds,
+        cells=[f"allgather:{size}" for size in options.sizes],
+        variables=variables,
     )
-    lines = [line for line in done.stdout.splitlines() if line.startswith('{"line"')]
-    if done.returncode or not lines:
-        raise RuntimeError(f"{kind}, {algorithm}: {done.stderr or done.stdout}")
-    observation: dict[str, Any] = json.loads(lines[0])
-    return observation
 
 
 def measure(options: argparse.Namespace) -> list[ratios.Cell]:
@@ -59,7 +48,7 @@ def measure(options: argparse.Namespace) -> list[ratios.Cell]:
         for algorithm in order.sample(ALGORITHMS, len(ALGORITHMS)):
             runs = {kind: run_once(kind, algorithm, options) for kind in order.sample([NEW, OLD, CONTROL], 3)}
             lines = [run["line"] for run in runs.values()]
-            if max(lines) <= SAME_STATE * min(lines):
+            if max(lines) <= call_times.SAME_STATE * min(lines):
                 observed[algorithm].append({kind: run["cells"] for kind, run in runs.items()})
         print(f"repetition {repetition + 1} of {options.repetitions}", file=sys.stderr)
     cells = []
