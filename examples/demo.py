@@ -215,14 +215,18 @@ def ratios(found: dict[str, list[dict[str, Any]]], what: str) -> str:
 def conclude(found: dict[str, list[dict[str, Any]]]) -> str | None:
     """Says what was gained, or why nothing; returns what went wrong, if something did."""
     (first,) = found[FIRST]
-    if not any(reason.startswith("learned") for reason in first["reasons"]):
+    reasons = [reason for one in [first, *found[LATER]] for reason in one["reasons"]]
+    if any(reason.startswith("wisdom") for reason in reasons):
+        print("Later runs took", ", and ".join(ratios(found, what) for what in TIMES.values()))
+        return None
+    if not any(reason.startswith("learned") for reason in reasons):
         print(
             f"Nothing was learned: in {first['seconds']:.0f} s, within its budget, no algorithm was measured "
             "to be faster. All runs were native. Longer ones: --learning-seconds 60"
         )
         return None
-    if any(reason.startswith("wisdom") for one in found[LATER] for reason in one["reasons"]):
-        print("Later runs took", ", and ".join(ratios(found, what) for what in TIMES.values()))
+    if not any(reason.startswith("learned") for reason in first["reasons"]):
+        print("The first run learned nothing, and the last one did: the next run will know.")
         return None
     kept = json.loads(WISDOM.read_text())["entries"]
     if not any(entry["use"] != "native" and entry["upper"] <= SURE for entry in kept):
