@@ -24,14 +24,19 @@ set(united_warnings -Wno-subobject-linkage)
 foreach(warning IN ITEMS array-bounds free-nonheap-object maybe-uninitialized restrict stringop-overflow stringop-overread)
   list(APPEND united_warnings -Wno-error=${warning})
 endforeach()
-set(united_warnings "$<$<AND:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<CXX_COMPILER_ID:GNU>>:${united_warnings}>")
+# GCC inlines less in a large source: it lets one grow by 40 % only. With this bound, united sources are inlined as separate
+# ones are.
+set(united_inlining --param=inline-unit-growth=400)
+foreach(options IN ITEMS united_warnings united_inlining)
+  set(${options} "$<$<AND:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<CXX_COMPILER_ID:GNU>>:${${options}}>")
+endforeach()
 add_library(convene_settings INTERFACE)
 target_include_directories(convene_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(convene_settings INTERFACE CONVENE_VERSION="${PROJECT_VERSION}")
 target_compile_options(
   convene_settings
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic ${separate_warnings} ${united_warnings}
-            -Wno-missing-field-initializers>
+            ${united_inlining} -Wno-missing-field-initializers>
             $<$<BOOL:${CONVENE_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
 target_link_libraries(convene_settings INTERFACE convene_fmt nlohmann_json::nlohmann_json)
 if(CONVENE_SANITIZE)
