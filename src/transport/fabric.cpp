@@ -56,6 +56,11 @@ int Fabric::post_send_of(std::span<const Piece> pieces, int rank, int tag, Handl
   return MPI_SUCCESS;
 }
 
+int Fabric::post_receive_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle) {
+  const std::uint64_t from = tag_of(own_place(), rank, tag);
+  return code_of(endpoint_.post_receive(pieces, from, 0, handle, &inbox_, static_cast<std::uint32_t>(rank)));
+}
+
 /// The last message of a credit has been posted: its return is received.
 int Fabric::note_sent(Peer& peer) {
   if (++peer.sent % messages_per_credit != 0) return MPI_SUCCESS;
@@ -88,8 +93,11 @@ int Fabric::take_credits(Peer& peer) {
   return MPI_SUCCESS;
 }
 
-int Fabric::release_held() {
+int Fabric::exchange_credits() {
   const std::lock_guard lock(mutex_);
+  endpoint_.take_words(inbox_, sources_);
+  for (const std::uint32_t source : sources_)
+    if (const int code = note_received(peers_[source]); code != MPI_SUCCESS) return code;
   for (Peer* const peer : starved_)
     if (const int code = take_credits(*peer); code != MPI_SUCCESS) return code;
   std::erase_if(starved_, [](const Peer* peer) { return peer->held.empty(); });
@@ -106,10 +114,7 @@ bool Fabric::finish(Handle* handle, int* code) {
   FabricEndpoint::Completion completion{};
   if (!endpoint_.finish(handle, &completion)) return false;
   *code = code_of(completion.code);
-  if (*code != MPI_SUCCESS || !completion.is_receive) return true;
-  constexpr std::uint64_t ranks = (std::uint64_t{1} << rank_bits) - 1;
-  const std::lock_guard lock(mutex_);
-  *code = note_received(peer_of(static_cast<int>(completion.tag >> tag_bits & ranks)));
+  if (*code == MPI_SUCCESS && inbox_.has_words.load(std::memory_order_acquire)) *code = exchange_credits();
   return true;
 }
 
@@ -120,7 +125,7 @@ int Fabric::post_send(const void* at, std::size_t bytes, int peer, int tag, Hand
 
 int Fabric::post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), peer, tag), 0, handle));
+  return post_receive_of(pieces, peer, tag, handle);
 }
 
 int Fabric::post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
@@ -128,7 +133,7 @@ int Fabric::post_send_pieces(std::span<const Piece> pieces, int peer, int tag, A
 }
 
 int Fabric::post_receive_pieces(std::span<const Piece> pieces, int peer, int tag, Arena&, Handle* handle) {
-  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), peer, tag), 0, handle));
+  return post_receive_of(pieces, peer, tag, handle);
 }
 
 int Fabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
@@ -173,7 +178,7 @@ int Fabric::poll_mpi() const {
 int Fabric::poll() {
   constexpr unsigned between_looks = 16;
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
-  if (const int code = release_held(); code != MPI_SUCCESS) return code;
+  if (const int code = exchange_credits(); code != MPI_SUCCESS) return code;
   return ++polls_ % between_looks == 0 ? poll_mpi() : static_cast<int>(MPI_SUCCESS);
 }
 
@@ -224,8 +229,9 @@ int Fabric::wait_all(Handle* handles, std::size_t count) {
 }
 
 int Fabric::progress() {
-  const int code = endpoint_.progress();
-  return code == 0 ? poll_mpi() : code_of(code);
+  if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  if (const int code = exchange_credits(); code != MPI_SUCCESS) return code;
+  return poll_mpi();
 }
 
 int Fabric::cancel(Handle* handle) {

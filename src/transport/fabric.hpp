@@ -11,7 +11,8 @@
 //
 // Credits: providers buffer messages that come before their receive, without a limit, so a rank that runs
 // ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
-// ahead. After `messages_per_credit` receives from a rank, an empty message returns one credit to it. A send
+// ahead. After `messages_per_credit` receives from a rank, an empty message returns one credit to it. (They
+// count when they are complete, not when the caller tests them: it may wait for a later one first.) A send
 // without credit is held, and its call does not wait. Notices are few, and need none.
 //
 // Threads: a blocking call may run beside an operation of the same communicator that the background thread
@@ -97,7 +98,8 @@ class Fabric final : public Transport {
   int note_sent(Peer& peer);
   int note_received(Peer& peer);
   int take_credits(Peer& peer);
-  int release_held();
+  int post_receive_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle);
+  int exchange_credits();
   /// Removes a send that is held, if it is.
   void forget(Handle handle);
   /// True if an operation is complete. `*code`: its result.
@@ -112,7 +114,9 @@ class Fabric final : public Transport {
   const MPI_Comm comm_;
   std::mutex mutex_;
   std::vector<Peer> peers_;
-  std::vector<Peer*> starved_;  // those with sends that are held
+  std::vector<Peer*> starved_;   // those with sends that are held
+  FabricEndpoint::Inbox inbox_;  // ranks whose messages have been received
+  std::vector<std::uint32_t> sources_;
   std::atomic<unsigned> polls_ = 0;
 };
 

@@ -59,6 +59,8 @@ struct FabricEndpoint::Operation {
   std::size_t count = 0;
   std::vector<std::byte> staging;  // of a message of more pieces
   std::vector<Piece> scattered;    // where its receive is unpacked to
+  Inbox* inbox = nullptr;          // of a receive: gets the word
+  std::uint32_t word = 0;
 
   void set(std::span<const Piece> pieces, std::size_t limit);
   /// Copies the first bytes of a received message to where its receive wants them.
@@ -192,6 +194,7 @@ FabricEndpoint::Operation& FabricEndpoint::take() {
   unused_.pop_back();
   operation.is_complete = operation.is_left = false;
   operation.code = 0;
+  operation.inbox = nullptr;
   ++pending_;
   return operation;
 }
@@ -215,7 +218,7 @@ int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uin
 }
 
 int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored,
-                                 Handle* handle) {
+                                 Handle* handle, Inbox* inbox, std::uint32_t word) {
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
   operation.is_receive = true;
@@ -223,6 +226,8 @@ int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t ta
   operation.peer = FI_ADDR_UNSPEC;
   operation.tag = tag;
   operation.ignored = ignored;
+  operation.inbox = inbox;
+  operation.word = word;
   operation.set(pieces, objects_->most_pieces);
   return post(operation, handle);
 }
@@ -309,6 +314,7 @@ int FabricEndpoint::read_completions() {
       const fi_cq_msg_entry& entry = entries[static_cast<std::size_t>(i)];
       auto& operation = *static_cast<Operation*>(entry.op_context);
       if (operation.is_receive && !operation.is_left) operation.unpack(entry.len);
+      if (operation.inbox) append(*operation.inbox, operation.word);
       complete(operation, 0);
     }
     if (static_cast<std::size_t>(read) < entries.size()) return 0;
@@ -326,7 +332,7 @@ bool FabricEndpoint::finish(Handle* handle, Completion* completion) {
   auto& operation = *reinterpret_cast<Operation*>(*handle);
   const std::lock_guard lock(mutex_);
   if (!operation.is_complete) return false;
-  *completion = {operation.code, operation.is_receive && operation.ignored == 0, operation.tag};
+  *completion = {operation.code};
   free(operation);
   *handle = Transport::none();
   return true;
@@ -356,6 +362,7 @@ void FabricEndpoint::detach(Handle* handle) {
   auto& operation = *reinterpret_cast<Operation*>(*handle);
   *handle = Transport::none();
   const std::lock_guard lock(mutex_);
+  operation.inbox = nullptr;
   if (operation.is_complete)
     free(operation);
   else
@@ -365,6 +372,19 @@ void FabricEndpoint::detach(Handle* handle) {
 void FabricEndpoint::release(Handle handle) {
   const std::lock_guard lock(mutex_);
   reinterpret_cast<Operation*>(handle)->is_held = false;
+}
+
+void FabricEndpoint::append(Inbox& inbox, std::uint32_t word) {
+  inbox.words.push_back(word);
+  inbox.has_words.store(true, std::memory_order_release);
+}
+
+void FabricEndpoint::take_words(Inbox& inbox, std::vector<std::uint32_t>& words) {
+  words.clear();
+  if (!inbox.has_words.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  words.swap(inbox.words);
+  inbox.has_words.store(false, std::memory_order_relaxed);
 }
 
 std::size_t FabricEndpoint::pending() const {

@@ -14,6 +14,7 @@
 //   across a wait or a call of the MPI.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,13 +36,17 @@ class FabricEndpoint {
   static constexpr int order_bits = 44;
 
   struct Completion {
-    int code;           ///< result
-    bool is_receive;    ///< of one source: nothing was ignored
-    std::uint64_t tag;  ///< that of the post
+    int code;  ///< result
   };
 
   /// Results of functions: 0, or one of these, or libfabric's negative code.
   static constexpr int truncated = 1, cancelled = 2;
+
+  /// Words for a transport, in order: of receives that are complete.
+  struct Inbox {
+    std::vector<std::uint32_t> words;  ///< guarded by the endpoint's lock
+    std::atomic<bool> has_words = false;
+  };
 
   /// Opens an endpoint of a provider that has reliable tagged messages with 64 bits of tag: one by name (such
   /// as tcp or shm); if the name is empty, the first that reaches other nodes. Null with a reason.
@@ -65,8 +70,13 @@ class FabricEndpoint {
   /// send that is `held` waits for release().
   int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
                 bool held = false);
-  /// `ignored`: bits of the tag that need not match.
-  int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle);
+  /// `ignored`: bits of the tag that need not match. The inbox, if any, gets the word when a message was
+  /// received without error, unless the operation was left to the endpoint.
+  int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle,
+                   Inbox* inbox = nullptr, std::uint32_t word = 0);
+
+  /// Replaces `words` by those of the inbox.
+  void take_words(Inbox& inbox, std::vector<std::uint32_t>& words);
 
   /// Reads completions. Returns 0 or an error of the queue itself.
   int progress();
@@ -103,6 +113,7 @@ class FabricEndpoint {
   int read_completions();
   int cancel_locked(Operation& operation);
   void complete(Operation& operation, int code);
+  static void append(Inbox& inbox, std::uint32_t word);
 
   const FabricLibrary& library_;
   std::unique_ptr<Objects> objects_;

@@ -16,7 +16,11 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, const s
 FabricEndpoint::~FabricEndpoint() = default;
 int FabricEndpoint::add_peer(std::span<const std::byte>, Peer*) { return -1; }
 int FabricEndpoint::post_send(std::span<const Piece>, Peer, std::uint64_t, Handle*, bool) { return -1; }
-int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, std::uint64_t, Handle*) { return -1; }
+int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, std::uint64_t, Handle*, Inbox*,
+                                 std::uint32_t) {
+  return -1;
+}
+void FabricEndpoint::take_words(Inbox&, std::vector<std::uint32_t>& words) { words.clear(); }
 int FabricEndpoint::progress() { return -1; }
 bool FabricEndpoint::finish(Handle*, Completion*) { return false; }
 void FabricEndpoint::release(Handle) {}
