@@ -109,6 +109,27 @@ def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+# Of a summary: what all cells of a series share, and what each has.
+SERIES = ("stack", "procs", "collective", "algorithm", "method")
+CELL = ("bytes", "ratio", "native_us", "convene_us", "line_ns")
+
+
+def series_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows by series, its cells as lists: a summary names each series once."""
+    found: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for one in rows:
+        found.setdefault(tuple(one[name] for name in SERIES), []).append([one[name] for name in CELL])
+    return [{**dict(zip(SERIES, key, strict=True)), "cells": cells} for key, cells in found.items()]
+
+
+def rows_of(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {**{name: one[name] for name in SERIES}, **dict(zip(CELL, cell, strict=True))}
+        for one in series
+        for cell in one["cells"]
+    ]
+
+
 def best_of(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The fastest algorithm of each cell."""
     best: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -203,11 +224,11 @@ def main() -> None:
         "ratio to native; load of the machine before and after: "
         f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks."
     )
-    common.keep(options, "node", {"about": about, "rows": rows})
+    common.keep(options, "node", {"about": about, "series": series_of(rows)}, rows)
 
 
 def as_text(result: dict[str, Any]) -> str:
-    return markdown(result["rows"], result["about"])
+    return markdown(rows_of(result["series"]), result["about"])
 
 
 REPORT = common.Report(as_text)
