@@ -59,16 +59,20 @@ class Init {
 /// inactive the call passes through.
 #define CONVENE_ENTRY(name, parameters, names, call) CONVENE_ENTRY_IF(true, name, parameters, names, call)
 
-/// An entry with a condition: if it does not hold, native reports the error.
+/// An entry with a condition: if it does not hold, native reports the error. What is rare is a function of
+/// its own, so that the entry is a store and two jumps.
 #define CONVENE_ENTRY_IF(condition, name, parameters, names, call)                       \
   extern "C" int convene_entry_##name parameters __asm__("MPI_" #name)                   \
       __attribute__((visibility("default")));                                            \
+  [[gnu::noinline]] static int convene_undecided_##name parameters {                     \
+    if (convene::interpose::is_active() && (condition)) return convene::interpose::call; \
+    static constinit convene::mpi::NextFunction<int(*) parameters> next("MPI_" #name);   \
+    return next.get(convene::runtime::recorder::caller) names;                           \
+  }                                                                                      \
   extern "C" int convene_entry_##name parameters {                                       \
-    if (!convene::interpose::is_active() || !(condition)) [[unlikely]] {                 \
-      static constinit convene::mpi::NextFunction<int(*) parameters> next("MPI_" #name); \
-      return next.get(__builtin_return_address(0)) names;                                \
-    }                                                                                    \
     convene::runtime::recorder::note_caller(__builtin_return_address(0));                \
+    if (!convene::interpose::is_known_active() || !(condition)) [[unlikely]]             \
+      return convene_undecided_##name names;                                             \
     return convene::interpose::call;                                                     \
   }
 

@@ -27,6 +27,9 @@ inline std::atomic<int> interposition_state{0};
 /// it. Does not throw.
 bool decide_interposition() noexcept;
 
+/// True if Convene handles calls, and this was decided before. (Without a call: the entry needs no frame.)
+inline bool is_known_active() { return interposition_state.load(std::memory_order_relaxed) == 1; }
+
 /// True if Convene handles calls.
 inline bool is_active() {
   const int state = interposition_state.load(std::memory_order_relaxed);

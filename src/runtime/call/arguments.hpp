@@ -2,6 +2,9 @@
 // Arguments of a collective call, in one form for all collectives.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "runtime/call/buffer_argument.hpp"
 
 namespace convene::runtime {
@@ -19,7 +22,24 @@ struct CallKey {
   MPI_Datatype recvtype = {};
   MPI_Op op = {};
 
-  [[gnu::always_inline]] bool operator==(const CallKey&) const = default;
+  /// Without branches: every repeated call makes this comparison, and predictions are cold after a wait.
+  [[gnu::always_inline]] bool operator==(const CallKey& other) const {
+    const auto differ = [](auto one, auto another) { return word(one) ^ word(another); };
+    return (differ(collective, other.collective) | differ(in_place, other.in_place) |
+            differ(root, other.root) | differ(sendcount, other.sendcount) | differ(sendtype, other.sendtype) |
+            differ(recvcount, other.recvcount) | differ(recvtype, other.recvtype) | differ(op, other.op)) ==
+           0;
+  }
+
+ private:
+  /// Handles are pointers or numbers, by stack.
+  template <class Value>
+  [[gnu::always_inline]] static std::uint64_t word(Value value) {
+    if constexpr (std::is_pointer_v<Value>)
+      return reinterpret_cast<std::uintptr_t>(value);
+    else
+      return static_cast<std::uint64_t>(value);
+  }
 };
 
 struct Arguments {

@@ -72,7 +72,7 @@ struct FastPath : RepeatedCall {
     return is_for(call) ? this : natives.find(call);
   }
   /// True if a call that was found runs the program of the last one.
-  bool is_program(const RepeatedCall& found) const { return &found == this && !is_native; }
+  bool is_program(const RepeatedCall& found) const { return !is_native && &found == this; }
 
   void forget_last() { decision = nullptr; }
   void forget() {

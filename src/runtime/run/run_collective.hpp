@@ -81,8 +81,11 @@ template <class InFull, class Complete, class Function>
       communicator && !recorder::may_be_on() && progress::is_idle()) {
     const FastPath& last = communicator->fast_path();
     const RepeatedCall* const repeated = last.find(key);
-    if (repeated && count_only(*repeated, *communicator))
-      return last.is_program(*repeated) ? rerun_program(sendbuf, recvbuf, *communicator) : native(blocking);
+    if (repeated && count_only(*repeated, *communicator)) {
+      if (last.is_program(*repeated)) [[unlikely]]
+        return rerun_program(sendbuf, recvbuf, *communicator);
+      return native(blocking);
+    }
   }
   return form.in_full();
 }
