@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   for (const auto collective : {Collective::allgather, Collective::reduce, Collective::allreduce,
                                 Collective::bcast, Collective::gather, Collective::scatter})
-    for (const unsigned procs : {16u, 64u})
+    for (const unsigned procs : {16u, 64u, 256u})
       for (const std::uint64_t block : {std::uint64_t{1} << 13, std::uint64_t{1} << 21})
         for (const std::int32_t rounds : {3, 40}) {
           const std::string name = std::string(convene::collective::name(collective)) + "/" +

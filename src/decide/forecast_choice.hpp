@@ -23,10 +23,14 @@ struct ForecastCandidate {
   double seconds = 0;  ///< predicted, from the first arrival to the last exit; 0: not predicted
 };
 
-/// Steps of schedules that may be built and evaluated: about a quarter of a microsecond each.
-inline constexpr std::uint64_t forecast_budget = 16'000;
+/// Steps of schedules that may be built and evaluated: about a quarter of a microsecond each. A schedule of a
+/// logarithmic algorithm has some per rank.
+constexpr std::uint64_t forecast_budget(Rank procs) {
+  constexpr Rank few = 64;
+  return std::uint64_t{250} * (procs < few ? few : procs);
+}
 /// Above this number of ranks, nothing is predicted.
-inline constexpr Rank most_forecast_procs = 64;
+inline constexpr Rank most_forecast_procs = 256;
 /// Candidates that cannot be faster than the best by more than this factor are left out.
 inline constexpr double worthwhile = 1.02;
 
@@ -35,8 +39,10 @@ std::vector<Spec> forecast_specs(const ForecastCall& call, ArrivalSource source)
 
 /// Candidates by predicted seconds, the best first; not empty if any algorithm can run. Those that are slower
 /// than the best may be missing. `budget`: in steps.
-std::vector<ForecastCandidate> rank_by_forecast(const ForecastCall& call,
-                                                std::uint64_t budget = forecast_budget);
+std::vector<ForecastCandidate> rank_by_forecast(const ForecastCall& call, std::uint64_t budget);
+inline std::vector<ForecastCandidate> rank_by_forecast(const ForecastCall& call) {
+  return rank_by_forecast(call, forecast_budget(call.context.procs));
+}
 
 /// The forecast in numbers of few digits, for a cache: nearly equal forecasts have the same choice. Delays
 /// change by at most an eighth.

@@ -119,6 +119,14 @@ TEST_P(EveryCollective, IsAsGoodAsTheBestOfAllCandidates) {
         }
 }
 
+TEST_P(EveryCollective, IsAsGoodAsTheBestOfAllCandidatesOnManyRanks) {
+  for (const std::int32_t rounds : {0, 40}) {
+    ForecastCall call = call_of(GetParam(), 128, 1 << 13, 16, one_late(128, 42, rounds));
+    call.besides = tried(GetParam());
+    EXPECT_LE(behind(call).best, 0.02) << rounds;
+  }
+}
+
 TEST_P(EveryCollective, NumbersRanksByArrivalFromTheRoot) {
   if (!is_rooted(GetParam())) return;
   ForecastCall call = call_of(GetParam(), 13, 1 << 16, 13, one_late(13, 6, 30));
