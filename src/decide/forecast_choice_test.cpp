@@ -127,6 +127,19 @@ TEST_P(EveryCollective, IsAsGoodAsTheBestOfAllCandidatesOnManyRanks) {
   }
 }
 
+/// Up to a minute for each collective: for figures of the documentation.
+TEST_P(EveryCollective, DISABLED_IsAsGoodAsTheBestOfAllCandidatesOnALargeGrid) {
+  for (const Rank procs : {128u, 256u})
+    for (const std::uint64_t block : {std::uint64_t{1} << 13, std::uint64_t{1} << 21})
+      for (const Rank per_node : {1u, 16u})
+        for (const auto& arrivals : patterns(procs)) {
+          ForecastCall call = call_of(GetParam(), procs, block, per_node, arrivals);
+          call.besides = tried(GetParam());
+          EXPECT_LE(behind(call).best, 0.02)
+              << procs << " ranks, " << per_node << " a node, " << block << " B";
+        }
+}
+
 TEST_P(EveryCollective, NumbersRanksByArrivalFromTheRoot) {
   if (!is_rooted(GetParam())) return;
   ForecastCall call = call_of(GetParam(), 13, 1 << 16, 13, one_late(13, 6, 30));
