@@ -7,7 +7,7 @@ from tests.conformance import random_calls, reductions
 from tests.test_mpi_random import PERSISTENT, USE, present
 
 STACKS = ("openmpi4", "openmpi5", "mpich5")
-PROVIDERS = ("tcp", "shm")
+PROVIDERS = ("tcp", "shm", "tcp:notified", "shm:notified")  # with a protocol
 TRAVELS = "messages travel over libfabric"
 ARE_NATIVE = "messages are those of the MPI, not of a fabric: "
 
@@ -16,8 +16,18 @@ def over(provider: str, use: str) -> dict[str, str]:
     return {"CONVENE_TRANSPORT": f"fabric:{provider}", "CONVENE_USE": use, "CONVENE_LOG": "info"}
 
 
-@pytest.mark.sampled(default=2, all=7)
-@pytest.mark.parametrize(("provider", "thread"), [("tcp", "0"), ("shm", "0"), ("tcp", "1")])
+@pytest.mark.sampled(default=2, all=8)
+@pytest.mark.parametrize(
+    ("provider", "thread"),
+    [
+        ("tcp", "0"),
+        ("shm", "0"),
+        ("tcp", "1"),
+        ("tcp:notified", "0"),
+        ("shm:notified", "0"),
+        ("tcp:notified", "1"),
+    ],
+)
 @pytest.mark.parametrize("name", STACKS)
 def test_random_calls_of_an_unmodified_program(name: str, provider: str, thread: str) -> None:
     """Blocking calls beside operations that are pending, which the progress thread may advance."""
@@ -33,17 +43,20 @@ def test_random_calls_of_an_unmodified_program(name: str, provider: str, thread:
         assert algorithm in done.algorithms(collective)
 
 
-@pytest.mark.sampled(default=1, all=3)
+@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.parametrize("provider", ["tcp", "tcp:notified"])
 @pytest.mark.parametrize("procs", [3, 5])
 @pytest.mark.parametrize("name", STACKS)
-def test_random_calls_of_all_algorithms(name: str, procs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONVENE_TRANSPORT", "fabric:tcp")
+def test_random_calls_of_all_algorithms(
+    name: str, procs: int, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONVENE_TRANSPORT", f"fabric:{provider}")
     options = ["--calls", "200", "--seed", str(procs)]
     assert random_calls.problem_of(present(name), procs, options) == ""
     assert reductions.problem_of(present(name), reductions.RANDOM, procs, options) == ""
 
 
-@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.sampled(default=1, all=5)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("name", STACKS)
 def test_legal_programs_end(name: str, provider: str) -> None:
@@ -57,7 +70,7 @@ def test_legal_programs_end(name: str, provider: str) -> None:
     assert TRAVELS in done.output
 
 
-@pytest.mark.sampled(default=1, all=3)
+@pytest.mark.sampled(default=1, all=4)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
 def test_persistent_collectives(name: str, provider: str) -> None:
@@ -68,11 +81,12 @@ def test_persistent_collectives(name: str, provider: str) -> None:
     assert TRAVELS in done.output
 
 
-@pytest.mark.sampled(default=1, all=2)
+@pytest.mark.sampled(default=1, all=3)
+@pytest.mark.parametrize("provider", ["tcp", "tcp:notified"])
 @pytest.mark.parametrize("name", STACKS)
-def test_threads_on_different_communicators(name: str) -> None:
+def test_threads_on_different_communicators(name: str, provider: str) -> None:
     stack = present(name)
-    done = stack.run(2, [stack.program("threads"), "4", "50"], over("tcp", "allgather=ring"), timeout=120)
+    done = stack.run(2, [stack.program("threads"), "4", "50"], over(provider, "allgather=ring"), timeout=120)
     assert done.status == 0, done.output
     assert "416 calls, 0 wrong" in done.output  # (50 + 50 / 25) of 4 threads on 2 ranks
     assert TRAVELS in done.output
@@ -86,8 +100,12 @@ def test_threads_on_different_communicators(name: str) -> None:
             "CONVENE_LIBFABRIC cannot be loaded: /nowhere/libfabric.so",
         ),
         ({"CONVENE_TRANSPORT": "fabric:pigeon"}, "has no provider 'pigeon'"),
+        (
+            {"CONVENE_TRANSPORT": "fabric:pigeon:notified"},
+            "has no provider 'pigeon' with tagged messages and puts with notification",
+        ),
     ],
-    ids=["no library", "no provider"],
+    ids=["no library", "no provider", "no provider for puts"],
 )
 def test_without_a_fabric_messages_are_those_of_the_mpi(variables: dict[str, str], reason: str) -> None:
     stack = present("openmpi4")
@@ -97,6 +115,16 @@ def test_without_a_fabric_messages_are_those_of_the_mpi(variables: dict[str, str
     assert done.output.count(ARE_NATIVE) == 1
     assert reason in done.output
     assert done.algorithms("allgather") == {"ring"}
+
+
+def test_ranks_with_different_protocols_use_the_mpi() -> None:
+    stack = present("openmpi4")
+    script = 'test $OMPI_COMM_WORLD_RANK = 1 && export CONVENE_TRANSPORT=fabric:tcp:notified; exec "$0"'
+    program = str(stack.program("allgather_plain"))
+    done = stack.run(3, ["sh", "-c", script, program], over("tcp", "allgather=ring"))
+    assert done.status == 0, done.output
+    assert "all right" in done.output
+    assert "ranks have different providers or protocols" in done.output
 
 
 def test_ranks_that_disagree_use_the_mpi() -> None:

@@ -48,6 +48,8 @@ MPICH = "HYDRA build details:\n    Version:  5.0.2"
         (("--speed", "--", "true"), "--speed"),
         (("--transport", "fabrik", "--", "true"), "invalid --transport 'fabrik'; give mpi, fabric or"),
         (("--transport", "fabric:", "--", "true"), "invalid --transport 'fabric:'"),
+        (("--transport", "fabric:tcp:told", "--", "true"), "fabric:PROVIDER:notified for puts with"),
+        (("--transport", "mpi:tcp:tagged", "--", "true"), "invalid --transport 'mpi:tcp:tagged'"),
         (("--transport", "mpi:tcp", "--", "true"), "invalid --transport 'mpi:tcp'"),
     ],
 )

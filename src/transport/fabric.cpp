@@ -11,12 +11,10 @@ namespace {
 
 constexpr std::array<Piece, 1> nothing{};
 
-std::byte* bytes_at(const void* at) { return static_cast<std::byte*>(const_cast<void*>(at)); }
-
 }  // namespace
 
 Fabric::Fabric(FabricEndpoint& endpoint, const std::vector<Place>& places, int rank, MPI_Comm comm)
-    : endpoint_(endpoint), rank_(rank), comm_(comm), peers_(places.size()) {
+    : PolledTransport(comm), endpoint_(endpoint), rank_(rank), peers_(places.size()) {
   for (std::size_t i = 0; i < places.size(); ++i) peers_[i].place = places[i];
 }
 
@@ -31,14 +29,8 @@ std::uint64_t Fabric::tag_of(const Place& to, int source, int tag) {
          (static_cast<std::uint64_t>(source) << tag_bits) | static_cast<std::uint64_t>(tag);
 }
 
-int Fabric::code_of(int result) const {
-  if (result == 0) return MPI_SUCCESS;
-  return result == FabricEndpoint::truncated ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
-}
-
 std::uint64_t Fabric::tag_of_credit(const Place& to, int source) {
-  constexpr std::uint64_t is_credit = std::uint64_t{1} << 63;  // these overtake messages that are held
-  return is_credit | tag_of(to, source, 0);
+  return is_control | tag_of(to, source, 0);
 }
 
 int Fabric::post_send_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle) {
@@ -143,89 +135,14 @@ int Fabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Ha
 }
 
 int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) {
-  constexpr std::uint64_t any_source = ((std::uint64_t{1} << rank_bits) - 1) << tag_bits;
   const std::array pieces{Piece{bytes_at(at), bytes}};
   return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), 0, tag), any_source, handle));
 }
 
-int Fabric::send(const Outgoing& message) {
-  Handle handle = none();
-  const int code = post_send(message.at, message.bytes, message.peer, message.tag, &handle);
-  return code == MPI_SUCCESS ? wait(&handle) : code;
-}
-
-int Fabric::receive(const Incoming& message) {
-  Handle handle = none();
-  const int code = post_receive(message.at, message.bytes, message.peer, message.tag, &handle);
-  return code == MPI_SUCCESS ? wait(&handle) : code;
-}
-
-int Fabric::exchange(const Outgoing& out, const Incoming& in) {
-  std::array<Handle, 2> handles{none(), none()};
-  int code = post_receive(in.at, in.bytes, in.peer, in.tag, &handles[0]);
-  if (code == MPI_SUCCESS) code = post_send(out.at, out.bytes, out.peer, out.tag, &handles[1]);
-  if (code == MPI_SUCCESS) code = wait_all(handles.data(), handles.size());
-  if (code != MPI_SUCCESS) abandon(handles.data(), handles.size());
-  return code;
-}
-
-int Fabric::poll_mpi() const {
-  int found = 0;
-  return comm_ == MPI_COMM_NULL ? MPI_SUCCESS
-                                : pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE);
-}
-
 int Fabric::poll() {
-  constexpr unsigned between_looks = 16;
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
   if (const int code = exchange_credits(); code != MPI_SUCCESS) return code;
-  return ++polls_ % between_looks == 0 ? poll_mpi() : static_cast<int>(MPI_SUCCESS);
-}
-
-int Fabric::test(Handle* handle, bool* is_complete) {
-  *is_complete = true;
-  if (*handle == none()) return MPI_SUCCESS;
-  int code = poll();
-  if (code != MPI_SUCCESS) return code;
-  *is_complete = finish(handle, &code);
-  return code;
-}
-
-int Fabric::wait(Handle* handle) {
-  for (;;) {
-    bool is_complete = false;
-    const int code = test(handle, &is_complete);
-    if (is_complete || code != MPI_SUCCESS) return code;
-    sched_yield();  // there may be more processes than cores
-  }
-}
-
-int Fabric::test_some(Handle* handles, int count, int* found, int* completed, Status*) {
-  *found = 0;
-  if (const int code = poll(); code != MPI_SUCCESS) return code;
-  for (int i = 0; i < count; ++i) {
-    if (handles[i] == none()) continue;
-    int code = MPI_SUCCESS;
-    if (!finish(&handles[i], &code)) continue;
-    if (code != MPI_SUCCESS) return code;
-    completed[(*found)++] = i;
-  }
-  return MPI_SUCCESS;
-}
-
-int Fabric::wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) {
-  for (;;) {
-    const int code = test_some(handles, count, found, completed, statuses);
-    if (code != MPI_SUCCESS || *found > 0) return code;
-    sched_yield();  // there may be more processes than cores
-  }
-}
-
-int Fabric::wait_all(Handle* handles, std::size_t count) {
-  int code = MPI_SUCCESS;
-  for (std::size_t i = 0; i < count && code == MPI_SUCCESS; ++i)
-    if (handles[i] != none()) code = wait(&handles[i]);
-  return code;
+  return poll_mpi_at_times();
 }
 
 int Fabric::progress() {

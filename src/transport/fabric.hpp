@@ -5,9 +5,7 @@
 //
 // The channel separates communicators: each process has a number of its own for each communicator, which the
 // others send to. (A common number would have to be unique in all processes, whose threads may set up several
-// communicators at a time.) Tests and waits poll the endpoint; every 16th poll of all
-// calls together also progresses the MPI, since other ranks may depend on messages of the MPI that only this
-// rank's progress completes. (Counted within each wait, short waits would starve it.)
+// communicators at a time.)
 //
 // Credits: providers buffer messages that come before their receive, without a limit, so a rank that runs
 // ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
@@ -20,24 +18,24 @@
 // too; the endpoint's lock may be taken under it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "mpi/functions.hpp"
 #include "transport/fabric_endpoint.hpp"
-#include "transport/transport.hpp"
+#include "transport/polled_transport.hpp"
 
 namespace convene::transport {
 
-class Fabric final : public Transport {
+class Fabric final : public PolledTransport {
  public:
   static constexpr int channel_bits = 19, rank_bits = 20, tag_bits = 24;
   static constexpr std::uint32_t messages_per_credit = 32, credits = 3;
   static constexpr int highest_tag = (1 << tag_bits) - 1;
+  static constexpr std::uint64_t any_source = ((std::uint64_t{1} << rank_bits) - 1) << tag_bits;  // ignored
+  static constexpr std::uint64_t is_control = std::uint64_t{1} << 63;  // these overtake messages
 
   /// A process of the communicator.
   struct Place {
@@ -54,6 +52,9 @@ class Fabric final : public Transport {
   int register_memory(const Piece&, Lifetime, Registration*) override { return MPI_SUCCESS; }
   int deregister_memory(Registration) override { return MPI_SUCCESS; }
 
+  /// The tag of a message to a place.
+  static std::uint64_t tag_of(const Place& to, int source, int tag);
+
   int post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
   int post_receive(void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
   int post_send_pieces(std::span<const Piece> pieces, int peer, int tag, Arena& arena,
@@ -63,15 +64,6 @@ class Fabric final : public Transport {
   int post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) override;
   int post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) override;
 
-  int send(const Outgoing& message) override;
-  int receive(const Incoming& message) override;
-  int exchange(const Outgoing& out, const Incoming& in) override;
-
-  int test(Handle* handle, bool* is_complete) override;
-  int wait(Handle* handle) override;
-  int wait_some(Handle* handles, int count, int* found, int* completed, Status* statuses) override;
-  int test_some(Handle* handles, int count, int* found, int* completed, Status* statuses) override;
-  int wait_all(Handle* handles, std::size_t count) override;
   int progress() override;
   int cancel(Handle* handle) override;
   void abandon(Handle* handles, std::size_t count) override;
@@ -89,8 +81,6 @@ class Fabric final : public Transport {
     bool has_credit() const { return returns.size() < credits; }
   };
 
-  /// The tag of a message to a place.
-  static std::uint64_t tag_of(const Place& to, int source, int tag);
   static std::uint64_t tag_of_credit(const Place& to, int source);
   const Place& own_place() const { return peers_[static_cast<std::size_t>(rank_)].place; }
   Peer& peer_of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
@@ -102,22 +92,16 @@ class Fabric final : public Transport {
   int exchange_credits();
   /// Removes a send that is held, if it is.
   void forget(Handle handle);
-  /// True if an operation is complete. `*code`: its result.
-  bool finish(Handle* handle, int* code);
-  /// Polls the endpoint and, now and then, the MPI.
-  int poll();
-  int poll_mpi() const;
-  int code_of(int result) const;
+  bool finish(Handle* handle, int* code) override;
+  int poll() override;
 
   FabricEndpoint& endpoint_;
   const int rank_;
-  const MPI_Comm comm_;
   std::mutex mutex_;
   std::vector<Peer> peers_;
   std::vector<Peer*> starved_;   // those with sends that are held
   FabricEndpoint::Inbox inbox_;  // ranks whose messages have been received
   std::vector<std::uint32_t> sources_;
-  std::atomic<unsigned> polls_ = 0;
 };
 
 }  // namespace convene::transport

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoint on a fabric: tagged messages of a process over libfabric.
+// Endpoint on a fabric: tagged messages of a process over libfabric, and puts with notification.
 //
 // Design notes
 // - One endpoint serves all communicators of a process, and one completion queue all operations. An operation
@@ -10,13 +10,18 @@
 //   posted by later progress, in order for each peer. One peer that does not progress delays no other.
 // - An operation is complete when its memory may be used again and the peer needs no progress of this process
 //   (FI_TRANSMIT_COMPLETE): a rank may leave a collective and block elsewhere.
+// - A put writes into a peer's registered memory. Its notice is a word of 32 bits (all that some providers
+//   carry): the upper bits number a link of the peer's, the others are the link's own. Words that arrive are
+//   appended to the inbox of the link's transport, whichever thread reads them.
 // - Two threads may use an endpoint, for different communicators: a lock guards it. The lock is never held
 //   across a wait or a call of the MPI.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -40,9 +45,33 @@ class FabricEndpoint {
   };
 
   /// Results of functions: 0, or one of these, or libfabric's negative code.
-  static constexpr int truncated = 1, cancelled = 2;
+  static constexpr int truncated = 1, cancelled = 2, exhausted = 3, broken = 4;
 
-  /// Words for a transport, in order: of receives that are complete.
+  /// Registered memory, as a put of another process names it.
+  struct Target {
+    std::uint64_t at = 0, key = 0;
+  };
+  struct Region {
+    void* object = nullptr;  ///< of libfabric
+    Target target;
+  };
+  /// Memory of a link that its peer puts into. `eager`: bytes of the largest message.
+  struct Ring {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0, eager = 0;
+    Region region;
+  };
+  struct Put {
+    std::span<const std::byte> header;  ///< copied
+    std::span<const Piece> pieces;      ///< follow the header
+    Peer peer = 0;
+    Target to;
+    std::uint32_t word = 0;  ///< of the notice
+    bool notifies = true;
+  };
+  static constexpr int link_shift = 11;  ///< a word is (link, 21 bits) and 11 bits of the link's own
+
+  /// Words for a transport, in order: of notices that have arrived, and of receives that are complete.
   struct Inbox {
     std::vector<std::uint32_t> words;  ///< guarded by the endpoint's lock
     std::atomic<bool> has_words = false;
@@ -50,9 +79,9 @@ class FabricEndpoint {
 
   /// Opens an endpoint of a provider that has reliable tagged messages with 64 bits of tag: one by name (such
   /// as tcp or shm); if the name is empty, the first that reaches other nodes. Null with a reason.
-  /// `library`: the file of libfabric, or empty.
+  /// `library`: the file of libfabric, or empty. `puts`: the provider must have puts with notification.
   static std::unique_ptr<FabricEndpoint> open(const std::string& provider, const std::string& library,
-                                              std::string& why_not);
+                                              std::string& why_not, bool puts = false);
   ~FabricEndpoint();
   FabricEndpoint(const FabricEndpoint&) = delete;
   FabricEndpoint& operator=(const FabricEndpoint&) = delete;
@@ -67,14 +96,38 @@ class FabricEndpoint {
   int add_peer(std::span<const std::byte> address, Peer* peer);
 
   /// Sends to a peer keep their order if their tags have the same bits above `order_bits`; so do receives. A
-  /// send that is `held` waits for release().
+  /// send that is `held` waits for release(). One that is `copied` needs its pieces during the call only.
   int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
-                bool held = false);
+                bool held = false, bool copied = false);
   /// `ignored`: bits of the tag that need not match. The inbox, if any, gets the word when a message was
   /// received without error, unless the operation was left to the endpoint.
   int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle,
                    Inbox* inbox = nullptr, std::uint32_t word = 0);
 
+  /// Registers memory that peers put into. Returns 0 or an error.
+  int register_memory(const Piece& memory, Region* made);
+  void deregister(Region& region);
+  /// Puts to a peer are posted in order, but may arrive in another.
+  int post_put(const Put& put, Handle* handle);
+  /// Memory for puts that only notify. Returns 0 or an error.
+  int open_doorbell(Target* doorbell);
+  /// True if a peer carries out a large put with notification inside its own progress, so that a put and a
+  /// notice of its own are faster.
+  bool notices_wait() const { return is_local_; }
+  /// A word that arrives for the link goes to the inbox. -1 if there are no more numbers.
+  std::int64_t add_link(Inbox& inbox);
+  /// Drops words for the links of an inbox.
+  void drop_links(const Inbox& inbox);
+  /// A ring for a peer: one that its links have used before (a late put into it harms no other link), or a
+  /// new one of the sizes that `sizes_of(rings of this process)` gives to it. Returns 0 or an error.
+  template <class SizesOf>
+  int take_ring(Peer peer, SizesOf&& sizes_of, Ring* ring) {
+    if (take_idle_ring(peer, ring)) return 0;
+    const auto [bytes, eager] = sizes_of(rings_++);
+    *ring = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes, eager, {}};
+    return register_memory({ring->memory.get(), bytes}, &ring->region);
+  }
+  void return_ring(Peer peer, Ring ring);
   /// Replaces `words` by those of the inbox.
   void take_words(Inbox& inbox, std::vector<std::uint32_t>& words);
 
@@ -113,7 +166,10 @@ class FabricEndpoint {
   int read_completions();
   int cancel_locked(Operation& operation);
   void complete(Operation& operation, int code);
+  void deliver(std::uint32_t word);
   static void append(Inbox& inbox, std::uint32_t word);
+  bool take_idle_ring(Peer peer, Ring* ring);
+  void close_memory();
 
   const FabricLibrary& library_;
   std::unique_ptr<Objects> objects_;
@@ -125,6 +181,11 @@ class FabricEndpoint {
   std::vector<Operation*> unused_;
   std::vector<Operation*> deferred_;  // not accepted yet, in the order of posting
   std::size_t pending_ = 0;
+  std::vector<Inbox*> links_;  // by number; null: dropped
+  std::multimap<Peer, Ring> idle_rings_;
+  std::atomic<std::size_t> rings_ = 0;
+  std::array<std::byte, 64> doorbell_memory_{};
+  Region doorbell_;
 };
 
 }  // namespace convene::transport

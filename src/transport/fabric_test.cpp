@@ -1,84 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fabric transport without MPI: several endpoints of one process, which this thread drives in turn.
-#include "transport/fabric.hpp"
-
-#include <gtest/gtest.h>
-
-#include <array>
+#include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "transport/fake_mpi_for_test.hpp"
+#include "transport/fabric_ranks_for_test.hpp"
 
 namespace convene::transport {
 namespace {
 
 [[gnu::used]] int (*const needs_the_library)(int*) = MPI_Initialized;
-
-/// Ranks over a provider, each with an endpoint of its own and two channels.
-class FabricRanks : public testing::TestWithParam<const char*> {
- protected:
-  static constexpr int procs = 3;
-
-  void SetUp() override {
-    std::string why_not;
-    for (int rank = 0; rank < procs; ++rank) {
-      endpoints_.push_back(FabricEndpoint::open(GetParam(), "", why_not));
-      if (!endpoints_.back()) GTEST_SKIP() << why_not;
-    }
-    for (int rank = 0; rank < procs; ++rank) {
-      std::vector<Fabric::Place> places(procs);
-      for (int peer = 0; peer < procs; ++peer)
-        ASSERT_EQ(of(rank).add_peer(of(peer).address(), &places[static_cast<std::size_t>(peer)].peer), 0);
-      for (std::uint32_t communicator = 0; communicator < 2; ++communicator) {
-        // Rank 1 has set them up in another order.
-        for (std::size_t peer = 0; peer < procs; ++peer)
-          places[peer].channel = peer == 1 ? 1 - communicator : communicator;
-        ranks_.push_back(std::make_unique<Fabric>(of(rank), places, rank, MPI_COMM_NULL));
-      }
-    }
-  }
-
-  FabricEndpoint& of(int rank) { return *endpoints_[static_cast<std::size_t>(rank)]; }
-  Fabric& rank(int rank, int channel = 0) { return *ranks_[static_cast<std::size_t>(2 * rank + channel)]; }
-
-  void progress_all() {
-    for (auto& each : ranks_) EXPECT_EQ(each->progress(), 0);
-  }
-
-  /// Waits for handles of a rank while all ranks progress. Returns the first error.
-  int complete(int owner, std::span<Transport::Handle> handles) {
-    constexpr int patience = 2'000'000;
-    for (int polls = 0; polls < patience; ++polls) {
-      progress_all();
-      bool are_complete = true;
-      for (Transport::Handle& handle : handles) {
-        bool is_complete = false;
-        if (const int code = rank(owner).test(&handle, &is_complete); code != MPI_SUCCESS) return code;
-        are_complete = are_complete && is_complete;
-      }
-      if (are_complete) return MPI_SUCCESS;
-      if (polls % 64 == 0) sched_yield();
-    }
-    ADD_FAILURE() << "a deadlock";
-    return -1;
-  }
-
-  /// Credits on their way arrive.
-  void expect_nothing_pending() {
-    const auto pending = [&] {
-      std::size_t sum = 0;
-      for (auto& endpoint : endpoints_) sum += endpoint->pending();
-      return sum;
-    };
-    constexpr int patience = 1'000'000;
-    for (int polls = 0; polls < patience && pending() > 0; ++polls) progress_all();
-    EXPECT_EQ(pending(), 0u);
-  }
-
-  std::vector<std::unique_ptr<FabricEndpoint>> endpoints_;
-  std::vector<std::unique_ptr<Fabric>> ranks_;
-};
 
 TEST_P(FabricRanks, DeliverInTheOrderOfASenderAndTag) {
   constexpr std::size_t messages = 40;
@@ -224,6 +155,7 @@ TEST_P(FabricRanks, ALongerMessageIsAnError) {
   ASSERT_EQ(rank(1).post_receive(in.data(), 4, 0, 1, receive.data()), 0);
   const int code = complete(1, receive);
   EXPECT_TRUE(code == MPI_ERR_TRUNCATE || code == MPI_ERR_OTHER) << code;  // shm of 1.17 has no code for it
+  leaves_operations_ = true;
 }
 
 TEST_P(FabricRanks, CancelledReceivesMatchNothing) {
@@ -244,8 +176,23 @@ TEST_P(FabricRanks, CancelledReceivesMatchNothing) {
   expect_nothing_pending();
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, FabricRanks, testing::Values("tcp", "shm"),
-                         [](const auto& each) { return std::string(each.param); });
+/// What the communicator after one that was freed receives is its own.
+TEST_P(FabricRanks, LaterCommunicatorsUseTheRingsOfEarlierOnes) {
+  for (int round = 0; round < 6; ++round) {
+    std::array<int, 2> out{round, -round}, in{};
+    std::array<Transport::Handle, 1> send{}, receive{};
+    ASSERT_EQ(rank(1).post_receive(&in[0], 4, 0, 1, receive.data()), 0);
+    ASSERT_EQ(rank(0).post_send(&out[0], 4, 1, 1, send.data()), 0);
+    EXPECT_EQ(complete(1, receive), MPI_SUCCESS);
+    EXPECT_EQ(complete(0, send), MPI_SUCCESS);
+    EXPECT_EQ(in[0], round);
+    expect_nothing_pending();
+    ranks_.clear();
+    add_communicators();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, FabricRanks, testing::ValuesIn(all_fabrics), name_of_fabric);
 
 TEST(FabricEndpoint, AnUnknownProviderIsNamed) {
   std::string why_not;

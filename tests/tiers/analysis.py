@@ -121,7 +121,7 @@ def start_builds(request: Request, parts: Sequence[str]) -> Thread | None:
 
 
 def threads(request: Request) -> Tally:
-    """ThreadSanitizer on the in-process transport, the progress engine and the simulator."""
+    """ThreadSanitizer on the in-process and fabric transports, the progress engine and the simulator."""
     if not build(request, "threads"):
         return verdict("build with ThreadSanitizer", is_right=False)
     variables = {"TSAN_OPTIONS": "halt_on_error=1 second_deadlock_stack=1"}

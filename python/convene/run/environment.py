@@ -52,7 +52,7 @@ class Settings:
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
     learn: Learning = Learning.FROM_ENVIRONMENT
-    transport: str = ""  # mpi, fabric, or fabric:PROVIDER
+    transport: str = ""  # mpi, fabric, or fabric:PROVIDER[:PROTOCOL]
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
@@ -106,10 +106,13 @@ def check_rules(given: Path | None) -> str:
 
 
 def check_transport(given: str | None) -> str:
-    name, colon, provider = (given or "").partition(":")
-    if given and (name not in ("mpi", "fabric") or (colon and (name == "mpi" or not provider))):
+    name, *rest = (given or "mpi").split(":", 2)
+    protocol = rest[1] if len(rest) > 1 else "tagged"
+    is_complete = not rest or (name == "fabric" and (rest[0] or len(rest) > 1))
+    if name not in ("mpi", "fabric") or not is_complete or protocol not in ("tagged", "notified"):
         raise RequestError(
-            f"invalid --transport '{given}'; give mpi, fabric or fabric:PROVIDER, as in fabric:tcp"
+            f"invalid --transport '{given}'; give mpi, fabric or fabric:PROVIDER, as in fabric:tcp, or "
+            "fabric:PROVIDER:notified for puts with notification"
         )
     return given or ""
 

@@ -19,6 +19,7 @@
 #include "runtime/settings/settings.hpp"
 #include "runtime/stats/profile.hpp"
 #include "transport/fabric.hpp"
+#include "transport/notified_fabric.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -46,7 +47,8 @@ struct ProcessEndpoint {
   FabricEndpoint* open() {
     const std::lock_guard lock(mutex);
     if (!endpoint && why_not.empty()) {
-      endpoint = FabricEndpoint::open(settings().fabric_provider, settings().fabric_library, why_not);
+      endpoint = FabricEndpoint::open(settings().fabric_provider, settings().fabric_library, why_not,
+                                      settings().notifies);
       if (endpoint) process::at_end(process::EndStage::close, close);
     }
     return endpoint.get();
@@ -81,10 +83,12 @@ std::uint64_t node_hash() {
   return std::hash<std::string>{}(std::string(name.data()));
 }
 
+std::string protocol() { return settings().notifies ? ", puts with notification" : ""; }
+
 Introduction introduce(FabricEndpoint* endpoint) {
   Introduction mine;
   if (!endpoint) return mine;
-  mine.provider = std::hash<std::string>{}(endpoint->provider());
+  mine.provider = std::hash<std::string>{}(endpoint->provider() + protocol());
   mine.node = node_hash();
   const std::span<const std::byte> address = endpoint->address();
   mine.bytes = static_cast<std::uint32_t>(address.size());
@@ -99,7 +103,7 @@ Introduction introduce(FabricEndpoint* endpoint) {
 /// Why these ranks cannot use the fabric together; null if they can. Equal on all ranks.
 const char* refusal(const std::vector<Introduction>& all, bool is_local) {
   for (const Introduction& each : all) {
-    if (each.provider != all.front().provider) return "ranks have different providers";
+    if (each.provider != all.front().provider) return "ranks have different providers or protocols";
     if (is_local && each.node != all.front().node) return "this provider does not reach other nodes";
     if (each.channel >> Fabric::channel_bits != 0) return "too many communicators have used it";
   }
@@ -111,7 +115,8 @@ std::unique_ptr<Transport> declined(const std::string& why) {
   return nullptr;
 }
 
-/// The transport of this rank; null without memory, or if the provider refuses an address.
+/// The transport of this rank; null without memory, or if the provider refuses an address or
+/// registered memory.
 std::unique_ptr<Transport> connect(FabricEndpoint& endpoint, const std::vector<Introduction>& all, int rank,
                                    MPI_Comm internal) try {
   std::vector<Fabric::Place> places(all.size());
@@ -119,7 +124,9 @@ std::unique_ptr<Transport> connect(FabricEndpoint& endpoint, const std::vector<I
     places[i].channel = all[i].channel;
     if (!ProcessEndpoint::instance().add(all[i], &places[i].peer)) return nullptr;
   }
-  return std::make_unique<Fabric>(endpoint, places, rank, internal);
+  if (!settings().notifies) return std::make_unique<Fabric>(endpoint, places, rank, internal);
+  auto made = std::make_unique<NotifiedFabric>(endpoint, std::move(places), rank, internal);
+  return made->open() == MPI_SUCCESS ? std::move(made) : nullptr;
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -143,10 +150,11 @@ std::unique_ptr<Transport> open_fabric(MPI_Comm internal, const CommInfo& info) 
   if (!on_all_ranks(code == MPI_SUCCESS, internal)) return declined("addresses cannot be exchanged");
   if (const char* const refused = refusal(all, endpoint->is_local())) return declined(refused);
   std::unique_ptr<Transport> made = connect(*endpoint, all, static_cast<int>(info.rank), internal);
-  if (!on_all_ranks(made != nullptr, internal)) return declined("a rank has no memory for the addresses");
+  if (!on_all_ranks(made != nullptr, internal))
+    return declined("a rank has no memory for the addresses, or no registration left");
   const FabricLibrary& library = endpoint->library();
   ProfileRegistry::instance().declare("messages travel over libfabric " + library.version_text() + " (" +
-                                      endpoint->provider() + ", " + library.path + ")");
+                                      endpoint->provider() + protocol() + ", " + library.path + ")");
   return made;
 }
 

@@ -100,19 +100,26 @@ std::string_view profile_directory() {
   return directory.empty() ? variable("CONVENE_ACCOUNT_DIR") : directory;
 }
 
-/// CONVENE_TRANSPORT=mpi|fabric[:PROVIDER]. What was measured over messages of the MPI is not used with
-/// another transport.
+/// CONVENE_TRANSPORT=mpi|fabric[:PROVIDER[:PROTOCOL]]. What was measured over messages of the MPI is not used
+/// with another transport. The provider may be empty if a protocol follows.
 void read_transport(Settings& result) {
   const std::string_view value = variable("CONVENE_TRANSPORT");
-  constexpr std::string_view fabric = "fabric";
   if (value.empty() || value == "mpi") return;
-  if (value != fabric && !(value.starts_with("fabric:") && value.size() > fabric.size() + 1))
+  const std::size_t first = std::min(value.find(':'), value.size());
+  const std::size_t second = std::min(value.find(':', first + 1), value.size());
+  const std::string_view provider = first < second ? value.substr(first + 1, second - first - 1) : "";
+  const std::string_view protocol = second < value.size() ? value.substr(second + 1) : "tagged";
+  const bool is_known = protocol == "tagged" || protocol == "notified";
+  const bool is_complete = first == value.size() || second < value.size() || !provider.empty();
+  if (value.substr(0, first) != "fabric" || !is_known || !is_complete)
     throw Error("CONVENE_TRANSPORT='" + std::string(value) +
-                "' is not known; try one of: mpi, fabric, fabric:PROVIDER (as in fabric:tcp)");
+                "' is not known; try one of: mpi, fabric, fabric:PROVIDER (as in fabric:tcp), "
+                "fabric:PROVIDER:tagged, fabric:PROVIDER:notified");
   if (stack::is_simulated) return;
   result.uses_fabric = true;
+  result.notifies = protocol == "notified";
   result.fabric_library = variable("CONVENE_LIBFABRIC");
-  if (value != fabric) result.fabric_provider = value.substr(fabric.size() + 1);
+  result.fabric_provider = provider;
   result.wisdom_files.clear();
   result.learns = result.only_observes = false;
 }

@@ -28,7 +28,8 @@ struct Settings {
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
-  bool uses_fabric = false;     ///< CONVENE_TRANSPORT=fabric[:PROVIDER]; never under a simulator
+  bool uses_fabric = false;     ///< CONVENE_TRANSPORT=fabric[:PROVIDER[:PROTOCOL]]; never under a simulator
+  bool notifies = false;        ///< PROTOCOL: tagged|notified
   std::string fabric_library;   ///< CONVENE_LIBFABRIC: its file; empty: found by name
   std::string fabric_provider;  ///< empty: the first that libfabric lists
   DeviceMemory device_memory = DeviceMemory::detect;  ///< CONVENE_DEVICE_MEMORY=detect|never|always

@@ -143,9 +143,10 @@ class Progress:
     transport: Annotated[
         str | None,
         typer.Option(
-            metavar="mpi|fabric|\nfabric:PROVIDER",
+            metavar="mpi|fabric|\nfabric:PROVIDER[:PROTOCOL]",
             help="Send messages of Convene's algorithms by the MPI (default) or by libfabric, with the "
-            "provider of this name. Wisdom is not used with a fabric.",
+            "provider of this name, as tagged messages or (notified) puts with notification. Wisdom is not "
+            "used with a fabric.",
             show_default=False,
         ),
     ] = None

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The endpoint: how it is opened, tagged messages, and completions.
 #include "transport/fabric_endpoint.hpp"
 
 #if __has_include(<rdma/fi_tagged.h>)  // else fabric_endpoint_missing.cpp
-#include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
-#include <sys/uio.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string_view>
+
+#include "transport/fabric_endpoint_parts.hpp"
 
 namespace convene::transport {
 namespace {
 
 constexpr std::uint32_t api = FI_VERSION(1, 17);
-constexpr std::size_t most_pieces = 4;  // of a message that is not copied
 
 bool reaches_one_node(std::string_view provider) { return provider.starts_with("shm"); }
 
@@ -30,46 +26,10 @@ bool is_last_resort(std::string_view provider) {
 
 }  // namespace
 
-/// In the order of creation: an object is closed before those that it was made of.
-struct FabricEndpoint::Objects {
-  struct Close {
-    template <class Object>
-    void operator()(Object* object) const {
-      fi_close(&object->fid);
-    }
-  };
-  template <class Object>
-  using Owner = std::unique_ptr<Object, Close>;
-
-  Owner<fid_fabric> fabric;
-  Owner<fid_domain> domain;
-  Owner<fid_av> addresses;
-  Owner<fid_cq> completions;
-  Owner<fid_ep> endpoint;
-  std::size_t most_pieces = 1, most_bytes = 0;
-};
-
-struct FabricEndpoint::Operation {
-  fi_context2 context;  // first: completions name it
-  bool is_receive = false, is_complete = false, is_left = false, is_held = false;
-  int code = 0;
-  Peer peer = 0;
-  std::uint64_t tag = 0, ignored = 0;
-  std::array<iovec, transport::most_pieces> parts{};
-  std::size_t count = 0;
-  std::vector<std::byte> staging;  // of a message of more pieces
-  std::vector<Piece> scattered;    // where its receive is unpacked to
-  Inbox* inbox = nullptr;          // of a receive: gets the word
-  std::uint32_t word = 0;
-
-  void set(std::span<const Piece> pieces, std::size_t limit);
-  /// Copies the first bytes of a received message to where its receive wants them.
-  void unpack(std::size_t bytes) const;
-};
-
 void FabricEndpoint::Operation::set(std::span<const Piece> pieces, std::size_t limit) {
   count = 0;
-  if (pieces.size() <= limit) {
+  if (is_put && !header.empty()) parts[count++] = {header.data(), header.size()};
+  if (count + pieces.size() <= limit) {
     for (const Piece& piece : pieces) parts[count++] = {piece.at, piece.bytes};
     return;
   }
@@ -78,10 +38,10 @@ void FabricEndpoint::Operation::set(std::span<const Piece> pieces, std::size_t l
   staging.resize(bytes);
   parts[count++] = {staging.data(), bytes};
   if (is_receive) return scattered.assign(pieces.begin(), pieces.end());
-  std::byte* to = staging.data();
+  std::byte* at = staging.data();
   for (const Piece& piece : pieces) {
-    if (piece.bytes > 0) std::memcpy(to, piece.at, piece.bytes);
-    to += piece.bytes;
+    if (piece.bytes > 0) std::memcpy(at, piece.at, piece.bytes);
+    at += piece.bytes;
   }
 }
 
@@ -98,10 +58,10 @@ void FabricEndpoint::Operation::unpack(std::size_t bytes) const {
 FabricEndpoint::FabricEndpoint(const FabricLibrary& library)
     : library_(library), objects_(std::make_unique<Objects>()) {}
 
-FabricEndpoint::~FabricEndpoint() = default;
+FabricEndpoint::~FabricEndpoint() { close_memory(); }
 
 std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider, const std::string& file,
-                                                     std::string& why_not) {
+                                                     std::string& why_not, bool puts) {
   const FabricLibrary* const library = fabric_library(file, why_not);
   if (!library) return nullptr;
   struct FreeInfo {
@@ -116,11 +76,13 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider
   hints->ep_attr->type = FI_EP_RDM;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  if (puts) hint_puts(*hints);
   fi_info* list = nullptr;
   int code = library->getinfo(api, nullptr, nullptr, 0, hints.get(), &list);
   const Info found(list, FreeInfo{*library});
   why_not = "libfabric " + library->version_text() + " has no provider " +
-            (provider.empty() ? "with reliable tagged messages" : "'" + provider + "' with tagged messages");
+            (provider.empty() ? "with reliable tagged messages" : "'" + provider + "' with tagged messages") +
+            (puts ? " and puts with notification" : "");
   if (code != 0) return nullptr;
   for (const bool is_last : {false, true})
     for (const fi_info* info = list; info; info = info->next) {
@@ -129,6 +91,7 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string& provider
       const bool is_usable = provider.empty() && !reaches_one_node(name) && is_last_resort(name) == is_last;
       if (!is_asked && !is_usable) continue;
       if (info->ep_attr->mem_tag_format >> 63 == 0) continue;  // its highest bit is that of the tag
+      if (puts && !has_puts(*info)) continue;
       std::unique_ptr<FabricEndpoint> made(new FabricEndpoint(*library));
       code = made->open_provider(*info);
       if (code == 0) return made;
@@ -153,7 +116,7 @@ int FabricEndpoint::open_provider(const fi_info& info) {
   if ((code = fi_av_open(domain, &by_number, &addresses, nullptr)) != 0) return code;
   o.addresses.reset(addresses);
   fi_cq_attr with_lengths{};
-  with_lengths.format = FI_CQ_FORMAT_MSG;
+  with_lengths.format = FI_CQ_FORMAT_DATA;
   fid_cq* completions = nullptr;
   if ((code = fi_cq_open(domain, &with_lengths, &completions, nullptr)) != 0) return code;
   o.completions.reset(completions);
@@ -167,9 +130,10 @@ int FabricEndpoint::open_provider(const fi_info& info) {
   std::size_t bytes = address.size();
   if ((code = fi_getname(&endpoint->fid, address.data(), &bytes)) != 0) return code;
   address_.assign(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(bytes));
-  o.most_pieces = std::clamp<std::size_t>(std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit), 1,
-                                          transport::most_pieces);
+  o.most_pieces =
+      std::clamp<std::size_t>(std::min(info.tx_attr->iov_limit, info.rx_attr->iov_limit), 1, most_iovecs);
   o.most_bytes = info.ep_attr->max_msg_size;
+  o.set_puts(info);
   provider_ = info.fabric_attr->prov_name;
   is_local_ = reaches_one_node(provider_);
   return 0;
@@ -192,7 +156,8 @@ FabricEndpoint::Operation& FabricEndpoint::take() {
   }
   Operation& operation = *unused_.back();
   unused_.pop_back();
-  operation.is_complete = operation.is_left = false;
+  operation.is_complete = operation.is_left = operation.is_receive = operation.is_held = operation.is_put =
+      false;
   operation.code = 0;
   operation.inbox = nullptr;
   ++pending_;
@@ -206,14 +171,13 @@ void FabricEndpoint::free(Operation& operation) {
 }
 
 int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
-                              bool held) {
+                              bool held, bool copied) {
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
-  operation.is_receive = false;
   operation.is_held = held;
   operation.peer = peer;
   operation.tag = tag;
-  operation.set(pieces, objects_->most_pieces);
+  operation.set(pieces, copied ? 0 : objects_->most_pieces);
   return post(operation, handle);
 }
 
@@ -222,7 +186,6 @@ int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t ta
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
   operation.is_receive = true;
-  operation.is_held = false;
   operation.peer = FI_ADDR_UNSPEC;
   operation.tag = tag;
   operation.ignored = ignored;
@@ -252,6 +215,7 @@ long FabricEndpoint::hand_over(Operation& operation) {
   fid_ep* const endpoint = objects_->endpoint.get();
   const auto& parts = operation.parts;
   if (operation.count == 1 && parts[0].iov_len > objects_->most_bytes) return -FI_EMSGSIZE;
+  if (operation.is_put) return objects_->put(operation);
   if (operation.is_receive && operation.count == 1)
     return fi_trecv(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, FI_ADDR_UNSPEC, operation.tag,
                     operation.ignored, &operation);
@@ -296,7 +260,7 @@ void FabricEndpoint::complete(Operation& operation, int code) {
 }
 
 int FabricEndpoint::read_completions() {
-  std::array<fi_cq_msg_entry, 16> entries{};
+  std::array<fi_cq_data_entry, 16> entries{};
   for (;;) {
     const long read = fi_cq_read(objects_->completions.get(), entries.data(), entries.size());
     if (read == -FI_EAGAIN) return 0;
@@ -311,7 +275,11 @@ int FabricEndpoint::read_completions() {
     }
     if (read < 0) return static_cast<int>(read);
     for (long i = 0; i < read; ++i) {
-      const fi_cq_msg_entry& entry = entries[static_cast<std::size_t>(i)];
+      const fi_cq_data_entry& entry = entries[static_cast<std::size_t>(i)];
+      if (entry.flags & FI_REMOTE_CQ_DATA) {
+        deliver(static_cast<std::uint32_t>(entry.data));
+        continue;
+      }
       auto& operation = *static_cast<Operation*>(entry.op_context);
       if (operation.is_receive && !operation.is_left) operation.unpack(entry.len);
       if (operation.inbox) append(*operation.inbox, operation.word);
@@ -374,19 +342,6 @@ void FabricEndpoint::release(Handle handle) {
   reinterpret_cast<Operation*>(handle)->is_held = false;
 }
 
-void FabricEndpoint::append(Inbox& inbox, std::uint32_t word) {
-  inbox.words.push_back(word);
-  inbox.has_words.store(true, std::memory_order_release);
-}
-
-void FabricEndpoint::take_words(Inbox& inbox, std::vector<std::uint32_t>& words) {
-  words.clear();
-  if (!inbox.has_words.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(mutex_);
-  words.swap(inbox.words);
-  inbox.has_words.store(false, std::memory_order_relaxed);
-}
-
 std::size_t FabricEndpoint::pending() const {
   const std::lock_guard lock(mutex_);
   return pending_;
@@ -395,6 +350,8 @@ std::size_t FabricEndpoint::pending() const {
 std::string FabricEndpoint::text_of(int code) const {
   if (code == truncated) return "a message is longer than its receive";
   if (code == cancelled) return "the operation was cancelled";
+  if (code == exhausted) return "this process has had too many links";
+  if (code == broken) return "a notice does not fit the protocol";
   return library_.strerror(-code);
 }
 
