@@ -56,6 +56,7 @@ class Row:
     native: Estimate  # overlap, 0 … 1 (below 0: the computation made it slower)
     convene: Estimate
     whole: Estimate  # Convene's time with computation, as a part of the native time with its own computation
+    alone: Estimate | None = None  # Convene's time without computation, as a part of the native one
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -64,13 +65,14 @@ class Row:
             "native": self.native.as_json("overlap"),
             "convene": self.convene.as_json("overlap"),
             "whole": self.whole.as_json("ratio"),
-        }
+        } | ({"alone": self.alone.as_json("ratio")} if self.alone else {})
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Row":
         setup = Setup(**{name: value[name] for name in Setup.__dataclass_fields__})
-        found = (value["native"], value["convene"], value["whole"])
-        return cls(setup, value["bytes"], *(Estimate(*each.values()) for each in found))
+        native, convene, whole = (Estimate(*value[each].values()) for each in ("native", "convene", "whole"))
+        alone = Estimate(*value["alone"].values()) if "alone" in value else None
+        return cls(setup, value["bytes"], native, convene, whole, alone)
 
 
 def overlap(alone: Array, behind: Array) -> Array:
@@ -89,10 +91,10 @@ def median(starts: list[Array], seed: int) -> Estimate:
 def run(
     setup: Setup, where: state.Cluster | None, options: argparse.Namespace
 ) -> dict[int, dict[str, dict[str, Array]]]:
-    """Seconds alone and behind computation, by size and door, of one start."""
+    """Seconds alone and behind computation, by size and call table, of one start."""
     folder, launcher = FOLDERS[setup.stack]
     own = {
-        "CONVENE_USE": f"{setup.collective}={ALGORITHMS[setup.collective]}",
+        "CONVENE_USE": f"{setup.collective}={algorithms(options)[setup.collective]}",
         "CONVENE_PROGRESS_THREAD": "1" if setup.thread else "0",
     }
     preload = str(paths.preload_library(folder))
@@ -116,7 +118,7 @@ def run(
         raise RuntimeError(f"{setup}: status {done.returncode}")
     found: dict[int, dict[str, dict[str, Array]]] = {}
     for one in json.loads(done.stdout[done.stdout.index("[") :]):
-        found.setdefault(one["bytes"], {})[one["door"]] = {k: np.array(one[k]) for k in ("alone", "behind")}
+        found.setdefault(one["bytes"], {})[one["table"]] = {k: np.array(one[k]) for k in ("alone", "behind")}
     return found
 
 
@@ -124,9 +126,10 @@ def row(setup: Setup, size: int, starts: list[dict[str, dict[str, Array]]]) -> R
     return Row(
         setup,
         size,
-        median([overlap(**doors["native"]) for doors in starts], 1),
-        median([overlap(**doors["program"]) for doors in starts], 2),
-        median([doors["program"]["behind"] / doors["native"]["behind"] for doors in starts], 3),
+        median([overlap(**tables["native"]) for tables in starts], 1),
+        median([overlap(**tables["program"]) for tables in starts], 2),
+        median([tables["program"]["behind"] / tables["native"]["behind"] for tables in starts], 3),
+        median([tables["program"]["alone"] / tables["native"]["alone"] for tables in starts], 4),
     )
 
 
@@ -134,18 +137,23 @@ def in_words(value: Estimate) -> str:
     return f"{value.value:.0%} ({value.low:.0%} … {value.high:.0%})"
 
 
+def ratio(value: Estimate | None) -> str:
+    return f"{value.value:.2f} ({value.low:.2f} … {value.high:.2f})" if value else "-"
+
+
 def markdown(rows: list[Row], about: str) -> str:
     lines = [about, ""]
+    has_alone = any(row.alone for row in rows)  # older files have none
     lines += [
-        "| MPI | where | thread | collective | bytes | native hides | Convene's | whole time |",
-        "|---|---|---|---|---:|---|---|---|",
+        "| MPI | where | thread | collective | bytes | native hides | Convene's | whole time |"
+        + " alone |" * has_alone,
+        "|---|---|---|---|---:|---|---|---|" + "---|" * has_alone,
     ]
     for row in rows:
-        whole = f"{row.whole.value:.2f} ({row.whole.low:.2f} … {row.whole.high:.2f})"
         lines.append(
             f"| {row.setup.stack} | {row.setup.place} | {'yes' if row.setup.thread else 'no'} "
             f"| {row.setup.collective} | {bytes_text(row.size)} | {in_words(row.native)} "
-            f"| {in_words(row.convene)} | {whole} |"
+            f"| {in_words(row.convene)} | {ratio(row.whole)} |" + f" {ratio(row.alone)} |" * has_alone
         )
     large = [row for row in rows if row.size >= GOAL_FROM]
     if large:
@@ -161,10 +169,16 @@ def markdown(rows: list[Row], about: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def algorithms(options: argparse.Namespace) -> dict[str, str]:
+    """The algorithm of each collective."""
+    return ALGORITHMS | dict(each.split("=", 1) for each in options.use.split(",") if each)
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("--stacks", default="openmpi5,mpich5", help="default: %(default)s")
     parser.add_argument("--collectives", default="allgather,allreduce", help="default: %(default)s")
+    parser.add_argument("--use", default="", help="algorithms other than the usual ones: allgather=shared,…")
     parser.add_argument("--sizes", default="8,4KiB,64KiB,512KiB,4MiB", help="bytes (default: %(default)s)")
     parser.add_argument(
         "--tests", type=int, default=10, help="MPI_Test while computing (default: %(default)s)"
