@@ -77,7 +77,7 @@ Question question_of(const ExplainRequest& request) {
   context.order_matters = request.order_matters;
   context.reproducible = request.reproducible;
   context.is_blocking = request.blocking;
-  context.may_share = request.blocking ? request.may_share : 0;
+  context.may_share = request.blocking ? request.may_share : request.may_share / non_blocking_parts;
   context.shares_cores = context.ranks_per_node > question.here.cores;
   return question;
 }

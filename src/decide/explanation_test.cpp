@@ -101,7 +101,7 @@ TEST_F(Explained, AlgorithmsNameTheirRequirement) {
   EXPECT_THAT(obstacles(shared), ElementsAre(HasSubstr("power of two; this communicator has 6"),
                                              HasSubstr("CONVENE_SHARED_MEMORY allows 1 B"), ""));
   shared.context.may_share = 0;
-  EXPECT_THAT(obstacles(shared)[1], HasSubstr("available in blocking calls only"));
+  EXPECT_THAT(obstacles(shared)[1], HasSubstr("none is mapped"));
   EXPECT_THAT(obstacles(question),
               ElementsAre(HasSubstr("power of two"), "", "not reached: rule 2 of r.json comes first"));
 }
@@ -183,7 +183,7 @@ TEST_F(Explained, ForcedAlgorithmsMayStayNative) {
   const Explanation native =
       explain(ask(context, R"({"collective": "allgather", "use": "ring"})", "", "allgather=shared"));
   EXPECT_EQ(native.choice.reason, Reason::no_shared_memory);
-  EXPECT_THAT(native.steps[0].obstacle, HasSubstr("available in blocking calls only"));
+  EXPECT_THAT(native.steps[0].obstacle, HasSubstr("none is mapped"));
   EXPECT_EQ(native.steps[1].obstacle, "not reached: --use comes first");
   EXPECT_THROW(explain(ask(allgather(5, 8), "", "", "allgather=recursive_doubling")), Error);
 }

@@ -21,22 +21,24 @@
 
 namespace convene::decide {
 
+/// Number of non-blocking calls that share the memory of a node at once: each may have this part of it.
+inline constexpr std::uint64_t non_blocking_parts = 4;
+
 /// CallContext: a call and its communicator, as far as a choice depends on them. MPI makes all of it equal on
 /// all ranks.
 struct CallContext {
   Collective collective = Collective::allgather;
   Rank procs = 1;
-  std::uint64_t total_bytes = 0;        ///< of all blocks together
-  Rank nodes = 0, ranks_per_node = 0;   ///< 0: not known yet; ranks of the fullest node
-  std::vector<Rank> node_of_rank = {};  ///< empty: not known yet
-  bool commutative = true;              ///< of a reduction: its operator
-  bool reproducible = false;            ///< results must be equal to the bit from run to run
-  bool has_native = true;               ///< the MPI has such a call
-  bool is_blocking = true;              ///< neither non-blocking nor persistent
-  bool order_matters = false;           ///< of a reduction: the order of operands changes its result
-  bool shares_cores = false;            ///< more ranks than cores on a node
-  std::uint64_t may_share =
-      UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: not possible in this form of call
+  std::uint64_t total_bytes = 0;         ///< of all blocks together
+  Rank nodes = 0, ranks_per_node = 0;    ///< 0: not known yet; ranks of the fullest node
+  std::vector<Rank> node_of_rank = {};   ///< empty: not known yet
+  bool commutative = true;               ///< of a reduction: its operator
+  bool reproducible = false;             ///< results must be equal to the bit from run to run
+  bool has_native = true;                ///< the MPI has such a call
+  bool is_blocking = true;               ///< neither non-blocking nor persistent
+  bool order_matters = false;            ///< of a reduction: the order of operands changes its result
+  bool shares_cores = false;             ///< more ranks than cores on a node
+  std::uint64_t may_share = UINT64_MAX;  ///< bytes that the ranks of a node may share; 0: none are mapped
 
   /// Bytes per block; of the mean block if blocks differ. A bcast has only one, the vector; so have
   /// reductions, except reduce_scatter.

@@ -50,7 +50,7 @@ std::string unmet_requirement(const Spec& spec, const CallContext& context) {
 /// The unmet requirement of an algorithm with shared memory.
 std::string unmet_shared_memory(const Spec& spec, const CallContext& context) {
   if (!shares_memory(spec)) return "";
-  if (context.may_share == 0) return "uses shared memory, which is available in blocking calls only";
+  if (context.may_share == 0) return "uses shared memory, but none is mapped for this call";
   const Call call{.collective = context.collective,
                   .procs = context.procs,
                   .parameters = spec.parameters,
@@ -144,6 +144,11 @@ bool Selection::may_share_memory(Collective collective) const {
   if (wisdom_ && wisdom_->may_share_memory(collective)) return true;
   return std::any_of(rules_.begin(), rules_.end(),
                      [&](const Rule& rule) { return rule.collective == collective && shares(rule.use); });
+}
+
+bool Selection::may_share_memory() const {
+  return std::any_of(std::begin(all_collectives), std::end(all_collectives),
+                     [&](Collective collective) { return may_share_memory(collective); });
 }
 
 bool Selection::depends_on_form(Collective collective) const {

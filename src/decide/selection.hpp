@@ -47,6 +47,8 @@ class Selection {
   /// True if a choice may share memory between ranks: it then depends on the call's size and on whether it
   /// blocks.
   bool may_share_memory(Collective collective) const;
+  /// The same of any collective.
+  bool may_share_memory() const;
   /// True if a choice may differ between blocking and other calls.
   bool depends_on_form(Collective collective) const;
   /// True if choose() needs the nodes and the ranks per node.

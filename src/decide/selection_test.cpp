@@ -197,7 +197,7 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
   const Choice other = selection.choose(there);
   EXPECT_TRUE(other.spec.algorithm->is_native());
   EXPECT_EQ(why(other), "no shared memory");
-  EXPECT_EQ(other.declared, "shared uses shared memory, which is available in blocking calls only");
+  EXPECT_EQ(other.declared, "shared uses shared memory, but none is mapped for this call");
 
   there.may_share = 1000;  // two parents with two places each, of 250 bytes in four cache lines
   EXPECT_EQ(selection.choose(there).declared,
@@ -217,7 +217,7 @@ TEST(Selection, RulesSkipWhatCannotShareMemory) {
   there.may_share = 0;
   const Choice other = selection.choose(there);
   EXPECT_TRUE(other.spec.algorithm->is_native());
-  EXPECT_NE(other.declared.find("which is available in blocking calls only"), std::string::npos);
+  EXPECT_NE(other.declared.find("none is mapped"), std::string::npos);
 }
 
 }  // namespace

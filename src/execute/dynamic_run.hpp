@@ -219,6 +219,7 @@ class DynamicRun {
       ++completed;
     }
     completed_last_ += completed;
+    messages_done_ += static_cast<std::uint64_t>(completed);
     return completed == 0 && in_flight_ == 0 ? transport_.progress() : MPI_SUCCESS;
   }
 

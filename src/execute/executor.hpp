@@ -46,7 +46,7 @@ class StepwiseRun {
   /// online algorithms.
   void cancel();
 
-  /// Number of complete messages, and of those that completed while a buffer was held back.
+  /// Number of complete messages and signals, and of those that completed while a buffer was held back.
   std::uint64_t messages() const;
   std::uint64_t early_messages() const;
 

@@ -13,16 +13,22 @@
 
 namespace convene::execute {
 
+/// Memory that is all zero, for SharedMemory.
+inline std::shared_ptr<std::byte> zeroed_memory(std::size_t bytes) {
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
+  std::fill_n(memory, bytes, std::byte{0});
+  return {memory, [](std::byte* at) { std::free(at); }};
+}
+
 class ThreadsMemory {
  public:
   /// For `places` places of `place_bytes` bytes each.
   ThreadsMemory(Rank procs, std::uint32_t places, std::size_t place_bytes)
-      : ranks_(procs), data_(places * place_bytes), place_bytes_(place_bytes) {
+      : memory_(zeroed_memory(SharedMemory::bytes(procs, places * place_bytes))),
+        ranks_(procs),
+        data_(places * place_bytes),
+        place_bytes_(place_bytes) {
     std::iota(ranks_.begin(), ranks_.end(), 0);
-    const std::size_t bytes = SharedMemory::bytes(procs, data_);
-    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
-    std::fill_n(memory, bytes, std::byte{0});
-    memory_ = {memory, [](std::byte* at) { std::free(at); }};
   }
 
   /// A rank's view of it.

@@ -27,20 +27,20 @@ void copy_carried(std::byte* to, const std::byte* from) {
 
 }  // namespace
 
-std::size_t SharedMemory::bytes(std::size_t ranks, std::size_t data) {
-  return rounded(words(ranks) * sizeof(Word)) + 2 * rounded(data);
+std::size_t SharedMemory::bytes(std::size_t ranks, std::size_t data, Runs runs) {
+  return rounded(words(ranks, runs) * sizeof(Word)) + 2 * rounded(data);
 }
 
 SharedMemory::SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own,
-                           std::size_t data)
+                           std::size_t data, Runs runs)
     : memory_(std::move(memory)),
       ranks_(std::move(ranks)),
       number_(ranks_.back() + 1),
       data_(rounded(data)),
-      runs_per_half_(runs_per_half(ranks_.size())),
+      runs_per_half_(runs_per_half(ranks_.size(), runs)),
       words_(reinterpret_cast<Word*>(memory_.get())),
       signals_of_run_(words_ + ranks_.size()),
-      halves_(memory_.get() + rounded(words(ranks_.size()) * sizeof(Word))),
+      halves_(memory_.get() + rounded(words(ranks_.size(), runs) * sizeof(Word))),
       copies_(copies(ranks_.size())) {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) number_[ranks_[i]] = i;
   own_ = number_[own];

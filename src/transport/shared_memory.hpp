@@ -3,10 +3,11 @@
 //
 // Design notes on threads
 // - One run at a time uses it, the same on all ranks, with the same size and in the same order: runs are
-//   numbered, and all ranks compute the same places. There are two halves. Successive runs use successive
-//   places of a half until one does not fit or the half has had runs_per_half runs; then the other half
-//   follows. A run that is the first in a half waits until all ranks have ended the half's previous runs (each
-//   rank has a word for that). All other runs start at once: acknowledgements are read once per half.
+//   numbered, and all ranks compute the same places. (For several at once: shared_lanes.hpp.)
+// - There are two halves. Successive runs use successive places of a half until one does not fit or the half
+//   has had runs_per_half runs; then the other half follows. A run that is the first in a half waits
+//   until all ranks have ended the half's previous runs (each rank has a word for that). All other runs start
+//   at once: acknowledgements are read once per half.
 // - A signal is a word for each pair of ranks and each run of both halves, written by one rank and read by
 //   the other: the number of the run and, below it, the number of messages signalled. It only grows, so a
 //   rank that polls late misses nothing; signals to one rank are given in order (the checker verifies that).
@@ -33,12 +34,16 @@ namespace convene::transport {
 
 class SharedMemory {
  public:
+  /// Runs in a half: `many` for calls that follow each other, `one` if little is gained by more.
+  enum class Runs : std::uint8_t { many, one };
+
   /// Bytes of memory for `ranks` ranks that share at most `data` bytes in each run.
-  static std::size_t bytes(std::size_t ranks, std::size_t data);
+  static std::size_t bytes(std::size_t ranks, std::size_t data, Runs runs = Runs::many);
 
   /// For at most `data` bytes per run, in memory of bytes() that all of these ranks have mapped, in order,
   /// and that was all zero. `ranks` are numbers in the communicator whose runs use it.
-  SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data);
+  SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data,
+               Runs runs = Runs::many);
 
   std::size_t capacity() const { return data_; }
   /// Number of the current run.
@@ -78,13 +83,15 @@ class SharedMemory {
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
   /// Runs in a half, at most; fewer for many ranks, which have many pairs.
-  static std::uint32_t runs_per_half(std::size_t ranks) { return ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2; }
+  static std::uint32_t runs_per_half(std::size_t ranks, Runs runs) {
+    return runs == Runs::one ? 1 : ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2;
+  }
   /// Private copies of places.
   static std::size_t copies(std::size_t ranks) {
     return ranks * (ranks <= 16 ? std::max<std::size_t>(2, ranks) : 2);
   }
-  static std::size_t words(std::size_t ranks) {
-    return ranks + std::size_t{2} * runs_per_half(ranks) * ranks * ranks;
+  static std::size_t words(std::size_t ranks, Runs runs) {
+    return ranks + std::size_t{2} * runs_per_half(ranks, runs) * ranks * ranks;
   }
 
   /// Number of the last run that a rank has ended.

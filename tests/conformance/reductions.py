@@ -6,7 +6,6 @@ then random calls, with user-defined operators and derived types. By default on 
 hour of random calls in all."""
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 
@@ -26,12 +25,9 @@ def communicators(procs: int, nodes: str) -> list[str]:
     return [",".join(part) for part in (whole, whole[::2], whole[1::2], whole[:1]) if part]
 
 
-def needs(algorithm: Algorithm, spec: str) -> str:
-    """What random calls must know: " commutative", of the operator, and " blocking", of the call."""
-    keeps_order = not algorithm["commutative_only"] and not algorithm["parts"]
-    sharing = {each["name"] for of in REDUCTIONS for each in _core.algorithms(of) if each["shares_memory"]}
-    is_shared = bool(sharing & set(re.findall(r"\w+", spec)))
-    return ("" if keeps_order else " commutative") + (" blocking" if is_shared else "")
+def needs(algorithm: Algorithm) -> str:
+    """What random calls must know: " commutative", of the operator."""
+    return " commutative" if algorithm["commutative_only"] or algorithm["parts"] else ""
 
 
 def specs(program: str, procs: int, nodes: str = "") -> str:
@@ -43,7 +39,7 @@ def specs(program: str, procs: int, nodes: str = "") -> str:
         for algorithm in _core.algorithms(collective):
             spec = ["native"] if algorithm["native"] else _core.samples(collective, algorithm["name"])
             lines += [
-                f"{collective} {each}" + (needs(algorithm, each) if program == RANDOM else "")
+                f"{collective} {each}" + (needs(algorithm) if program == RANDOM else "")
                 for each in spec
                 if not any(_core.unmet(collective, each, on.count(",") + 1, "", on) for on in placements)
             ]

@@ -4,8 +4,9 @@
 //   random_conformance [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--verbose]
 //
 // Collectives, algorithms with their parameters, counts, datatypes, roots, in-place, communicators, blocking
-// calls and several non-blocking ones at once are drawn from the seed; a failure prints the options that
-// repeat it. The algorithms are listed in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC" each. With
+// calls and several non-blocking ones at once, with a blocking one among them, are drawn from the seed; a
+// failure prints the options that repeat it. The algorithms are listed in CONVENE_TEST_SPECS, a line
+// "COLLECTIVE SPEC" each. With
 // --interposed the program calls MPI_… instead of convene_…, so it needs the drop-in library, with the
 // algorithms of CONVENE_USE.
 #include <convene/convene.h>
@@ -303,7 +304,13 @@ class Test {
         verbose_(verbose) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
-    for (std::string collective, spec; lines >> collective >> spec;) specs_[collective].push_back(spec);
+    bool shares_memory = false;
+    for (std::string collective, spec; lines >> collective >> spec;) {
+      specs_[collective].push_back(spec);
+      shares_memory = shares_memory || shares_node_memory(spec);
+    }
+    for (const Comm& comm : comms_)
+      if (shares_memory && !interposed_) settle(comm.handle);
   }
 
   int run_all() {
@@ -324,23 +331,36 @@ class Test {
   }
 
  private:
+  /// Lets Convene map shared memory for non-blocking calls, which cannot do it themselves.
+  static void settle(MPI_Comm comm) {
+    std::vector<char> bytes(200'000);
+    MPI_Request request;
+    convene_use(comm, "bcast=hier(binomial,shared)");
+    convene_bcast(bytes.data(), 1, MPI_CHAR, 0, comm);
+    convene_ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_CHAR, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    convene_bcast(bytes.data(), 1, MPI_CHAR, 0, comm);
+  }
+
   /// Some calls at once, or one alone.
   int run_batch(int batch) {
     Random shared(seed_ * 1000003 + static_cast<std::uint64_t>(batch));
     Random mine(shared() + static_cast<std::uint64_t>(rank_) * 7919);
     const bool outstanding = below(shared, 3) == 0;
-    std::vector<Call> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 4)) : 1);
+    std::vector<Call> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 6)) : 1);
+    const std::size_t blocking = static_cast<std::size_t>(below(shared, 12));  // if it is that of a call
     for (Call& call : calls) {
       draw(call, outstanding, shared, mine);
       if (!verbose_ || rank_ != 0) continue;
-      std::printf("%d%s: %s\n", batch, outstanding ? " non-blocking" : "", call.in_words().c_str());
+      const bool is_blocking = !outstanding || &call == calls.data() + blocking;
+      std::printf("%d%s: %s\n", batch, is_blocking ? "" : " non-blocking", call.in_words().c_str());
       std::fflush(stdout);
     }
     for (Call& call : calls) call_or_fail(run(call, 1, false, nullptr), call, batch);
     if (!outstanding) {
       call_or_fail(run_by_convene(calls[0], nullptr), calls[0], batch);
     } else {
-      finish_in_a_random_way(calls, mine, batch);
+      finish_in_a_random_way(calls, blocking, mine, batch);
     }
     for (Call& call : calls) compare(call, batch);
     // All ranks must know of a rank's failure before the next batch.
@@ -384,16 +404,17 @@ class Test {
     return of_call_;
   }
 
-  /// Starts all with requests, mixed with messages to itself, and completes them by one of MPI's completion
-  /// calls.
-  void finish_in_a_random_way(std::vector<Call>& calls, Random& mine, int batch) {
+  /// Starts all but one with requests, mixed with messages to itself, and completes them by one of MPI's
+  /// completion calls.
+  void finish_in_a_random_way(std::vector<Call>& calls, std::size_t blocking, Random& mine, int batch) {
     std::vector<MPI_Request> requests;
     int sent = 17, received = 0;
     requests.emplace_back();
     MPI_Irecv(&received, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests.back());
     for (Call& call : calls) {
-      requests.emplace_back();
-      call_or_fail(run_by_convene(call, &requests.back()), call, batch);
+      const bool is_blocking = &call == calls.data() + blocking;
+      if (!is_blocking) requests.emplace_back();
+      call_or_fail(run_by_convene(call, is_blocking ? nullptr : &requests.back()), call, batch);
     }
     requests.emplace_back();
     MPI_Isend(&sent, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests.back());

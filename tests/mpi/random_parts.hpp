@@ -15,6 +15,11 @@ inline int below(Random& random, int limit) {
   return static_cast<int>(random() % static_cast<std::uint64_t>(std::max(limit, 1)));
 }
 
+/// True if an algorithm uses memory that the ranks of a node share.
+inline bool shares_node_memory(const std::string& spec) {
+  return spec.find("shared") != std::string::npos || spec.find("in_situ") != std::string::npos;
+}
+
 struct Comm {
   std::string name;
   MPI_Comm handle;

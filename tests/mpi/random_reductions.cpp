@@ -25,7 +25,8 @@ constexpr const char* reductions[] = {"reduce", "allreduce", "reduce_scatter", "
 
 struct Spec {
   std::string text;
-  bool commutative_only = false, blocking_only = false;
+  bool commutative_only = false;
+  bool shares_memory() const { return shares_node_memory(text); }
 };
 
 struct Drawn {
@@ -59,9 +60,10 @@ class Test {
       std::string collective;
       Spec spec;
       words >> collective >> spec.text;
-      for (std::string need; words >> need;)
-        (need == "commutative" ? spec.commutative_only : spec.blocking_only) = true;
+      std::string need;
+      spec.commutative_only = static_cast<bool>(words >> need);
       specs_[collective].push_back(spec);
+      shares_memory_ = shares_memory_ || spec.shares_memory();
     }
     for (const Comm& comm : comms_) settle(comm.handle);
   }
@@ -91,6 +93,14 @@ class Test {
     int one = 1, sum = 0;
     if (!interposed_) use(comm, "allreduce=hier");
     (interposed_ ? MPI_Allreduce : convene_allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (interposed_ || !shares_memory_) return;
+    // And lets it map shared memory for them: this much for each rank.
+    std::vector<int> in(50'000), out(in.size());
+    MPI_Request request;
+    use(comm, "allreduce=hier(ring,shared,shared)");
+    convene_iallreduce(in.data(), out.data(), static_cast<int>(in.size()), MPI_INT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    convene_allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
   }
 
   static void use(MPI_Comm comm, const std::string& uses) {
@@ -104,19 +114,22 @@ class Test {
     Random shared(seed_ * 1000003 + static_cast<std::uint64_t>(batch));
     Random mine(shared() + static_cast<std::uint64_t>(rank_) * 7919);
     const bool outstanding = below(shared, 3) == 0;
-    std::vector<Drawn> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 4)) : 1);
+    std::vector<Drawn> calls(outstanding ? static_cast<std::size_t>(1 + below(shared, 6)) : 1);
+    const std::size_t blocking = static_cast<std::size_t>(below(shared, 12));  // if it is that of a call
     for (Drawn& each : calls) {
       draw(each, outstanding, shared, mine);
       if (!verbose_ || rank_ != 0) continue;
-      std::printf("%d%s: %s\n", batch, outstanding ? " non-blocking" : "", each.in_words().c_str());
+      const bool is_blocking = !outstanding || &each == calls.data() + blocking;
+      std::printf("%d%s: %s\n", batch, is_blocking ? "" : " non-blocking", each.in_words().c_str());
       std::fflush(stdout);
     }
     for (Drawn& each : calls) expect_success(each.call.run_reference(), each, batch);
     std::vector<MPI_Request> requests;
     for (Drawn& each : calls) {
       MPI_Request request = MPI_REQUEST_NULL;
-      expect_success(run_by_convene(each, outstanding ? &request : nullptr), each, batch);
-      if (outstanding) requests.push_back(request);
+      const bool is_blocking = !outstanding || &each == calls.data() + blocking;
+      expect_success(run_by_convene(each, is_blocking ? nullptr : &request), each, batch);
+      if (!is_blocking) requests.push_back(request);
     }
     if (outstanding) complete_in_a_random_way(requests, mine);
     for (Drawn& each : calls)
@@ -136,12 +149,13 @@ class Test {
     const auto& specs = specs_[call.collective];
     const Spec native{"native"};
     const Spec* spec = specs.empty() ? &native : &one_of(specs, shared);
-    // Native non-blocking calls are not under test. (Those that share memory are native, too.)
-    if (outstanding && (spec->text == "native" || spec->blocking_only))
+    // Native non-blocking calls are not under test. (Those that need more shared memory than is mapped are
+    // native.)
+    if (outstanding && spec->text == "native")
       for (const Spec& each : specs)
-        if (each.text != "native" && !each.blocking_only) spec = &each;
+        if (each.text != "native") spec = &each;
     drawn.spec = spec->text;
-    const bool is_native = spec->text == "native" || (outstanding && spec->blocking_only);
+    const bool is_native = spec->text == "native";
     const Comm& comm = one_of(comms_, shared);
     call.comm = comm.handle;
     drawn.comm_name = comm.name;
@@ -160,6 +174,7 @@ class Test {
     call.root = below(same, call.procs);
     call.in_place = below(same, 4) == 0 && !(call.scatters() && is_native && !interposed_);
     call.count = random_count(same);
+    if (outstanding && spec->shares_memory()) call.count %= 200;
     for (int i = 0; i < call.procs; ++i)
       call.counts.push_back(below(same, 3) == 0 ? 0 : below(same, call.count + 2));
     call.fill(mine);
@@ -214,6 +229,7 @@ class Test {
   const std::uint64_t seed_;
   const std::string only_;
   const bool interposed_, ordered_, verbose_;
+  bool shares_memory_ = false;
   int rank_ = 0, failures_ = 0;
   const std::vector<Kind> predefined_ = predefined_kinds(), user_ = user_kinds();
   const std::vector<Comm> comms_ = make_communicators();

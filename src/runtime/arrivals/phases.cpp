@@ -346,7 +346,7 @@ std::unique_ptr<Phases> make_phases(const Arguments& arguments, Communicator& co
                                     CallStats& record, double round_seconds) {
   if (!std::isfinite(round_seconds))
     throw Error("convene_phase_init: the duration of a round is not a number");
-  if (spec.algorithm->arrival_source != ArrivalSource::forecast || arguments.procs < 2)
+  if (spec.algorithm->arrival_source != ArrivalSource::forecast || shares_memory(spec) || arguments.procs < 2)
     return std::make_unique<Phases>();
   const std::uint32_t number = communicator.tags().next_persistent(),
                       exchange = communicator.tags().next_persistent();

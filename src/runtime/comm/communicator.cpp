@@ -41,13 +41,26 @@ void Communicator::prepare(MPI_Comm comm) noexcept {
   if (info.is_inter || info.procs == 1) return;
   const bool may_make = !is_native && may_choose(info);
   if (!may_make && !settings().check_agreement) return;
-  if (Communicator* const communicator = of(comm)) return communicator->tags().make_ahead(may_make);
+  if (Communicator* const communicator = of(comm)) {
+    communicator->tags().make_ahead(may_make);
+    return communicator->share_ahead();
+  }
   progressing_barrier(comm);  // no memory for a handle: as make_ahead(), which the other ranks are in
   on_all_ranks(false, comm);
 }
 
+/// Maps memory for non-blocking calls that may use it: they cannot do so themselves. Collective; waits.
+void Communicator::share_ahead() try {
+  if (!tags_.exists() || !settings().selection.may_share_memory()) return;
+  decisions_.find_nodes(true, true);
+  if (nodes_.is_known()) shared_memory_.map_ahead();
+} catch (...) {
+  note_failure(comm(), code_of_exception());
+}
+
 std::shared_ptr<Decision> Communicator::decide(const CallSignature& call) {
   if (is_neighborhood(call.collective)) neighbors();
+  if (call.may_block && shared_memory_.wants_lanes()) shared_memory_.map_lanes();
   std::shared_ptr<Decision> decision = decisions_.decide(call);
   stats_.profile()->nodes = nodes_.nodes();
   return decision;
@@ -58,6 +71,17 @@ SharedMemory* Communicator::share(std::uint64_t bytes) {
   SharedMemory* const memory = shared_memory_.at_least(bytes);
   if (shared_memory_.current() != before) fast_path().forget();  // its binding refers to the previous memory
   return memory;
+}
+
+std::shared_ptr<SharedLanes> Communicator::lanes(std::uint64_t bytes) {
+  const bool wanted_before = shared_memory_.wants_lanes();
+  std::shared_ptr<SharedLanes> lanes = shared_memory_.lanes(bytes);
+  if (wanted_before || !shared_memory_.wants_lanes()) return lanes;
+  fast_path().forget();  // the next blocking call, on all ranks, takes the way that maps memory
+  ProfileRegistry::instance().declare(
+      "non-blocking collectives are native where they need more shared memory than is mapped: the next "
+      "blocking collective on the communicator maps it");
+  return lanes;
 }
 
 const Neighbors& Communicator::neighbors() {

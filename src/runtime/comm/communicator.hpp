@@ -88,6 +88,10 @@ class Communicator {
   /// Memory that the ranks of this node share: see NodeSharedMemory::at_least().
   SharedMemory* share(std::uint64_t bytes);
   SharedMemory* shared() const { return shared_memory_.current(); }
+  /// Memory for a non-blocking call, as far as a blocking one has mapped it; else null, and the next blocking
+  /// call maps more. Equal on all ranks.
+  std::shared_ptr<SharedLanes> lanes(std::uint64_t bytes);
+  NodeSharedMemory& shared_memory() { return shared_memory_; }
   /// Known facts of the process topology; this rank's own lists, if it has one. Local.
   const Neighbors& neighbors();
 
@@ -130,6 +134,7 @@ class Communicator {
   }
 
   explicit Communicator(MPI_Comm comm);
+  void share_ahead();
   static Communicator* find_or_make(MPI_Comm comm) noexcept;
   static Communicator* look_up(MPI_Comm comm);
   friend struct Registry;

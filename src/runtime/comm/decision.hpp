@@ -27,12 +27,13 @@ struct CallSignature {
   bool may_block = true;          ///< a non-blocking call may not wait for other ranks
   bool is_blocking = true;        ///< neither non-blocking nor persistent: one at a time
   bool has_native = true;         ///< the MPI has such a call
+  bool may_share = true;          ///< there is shared memory for it
 };
 
 /// Decision for one signature.
 struct Decision {
   CallSignature signature;
-  bool depends_on_form = false;              ///< valid for blocking calls only, or for others only
+  bool depends_on_form = false;              ///< valid for blocking, non-blocking or persistent calls only
   bool any_size = false;                     ///< valid for every size
   bool wants_nodes = false;                  ///< may change once the nodes, or all neighbours, are known
   std::shared_ptr<const Prepared> prepared;  ///< null: native
@@ -49,7 +50,9 @@ struct Decision {
     return signature.collective == call.collective && signature.root == call.root &&
            signature.in_place == call.in_place && signature.commutative == call.commutative &&
            signature.order_matters == call.order_matters && signature.has_native == call.has_native &&
-           (!depends_on_form || signature.is_blocking == call.is_blocking) &&
+           signature.may_share == call.may_share &&
+           (!depends_on_form ||
+            (signature.is_blocking == call.is_blocking && signature.may_block == call.may_block)) &&
            (any_size || signature.total_bytes == call.total_bytes);
   }
 };

@@ -11,6 +11,7 @@
 #include "decide/trial_candidates.hpp"
 #include "runtime/comm/choice_log.hpp"
 #include "runtime/comm/consensus.hpp"
+#include "runtime/comm/node_shared_memory.hpp"
 #include "runtime/comm/round_time.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
@@ -230,7 +231,9 @@ CallContext Decisions::context_of(const CallSignature& call) const {
           .is_blocking = call.is_blocking,
           .order_matters = call.order_matters,
           .shares_cores = machine_.is_known() && crowd > machine_.cores,
-          .may_share = call.is_blocking ? settings().shared_bytes : 0};
+          .may_share = !call.may_share  ? 0
+                       : call.may_block ? settings().shared_bytes
+                                        : NodeSharedMemory::most_in_a_lane()};
 }
 
 std::vector<Spec> Decisions::candidates(const CallSignature& call, std::size_t most) {

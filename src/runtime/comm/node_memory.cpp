@@ -89,24 +89,23 @@ std::shared_ptr<std::byte> map_together(MPI_Comm node, std::size_t bytes) {
 
 }  // namespace
 
-std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                           std::size_t bytes) noexcept {
+std::shared_ptr<std::byte> map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
+                                       std::size_t bytes) noexcept {
   const auto size = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[rank]));
   const NodeCommunicator node(comm, rank, node_of_rank[rank]);
   int made = node.get() != MPI_COMM_NULL, made_by_all = 0;
   pmpi.Allreduce(&made, &made_by_all, 1, MPI_INT, MPI_MIN, comm);
   if (!made_by_all) return nullptr;
-  auto memory = map_together(node.get(), SharedMemory::bytes(size, bytes));
+  auto memory = map_together(node.get(), bytes);
   // Declared nodes may be larger than the set of ranks that share memory.
-  if (!memory || node.size() != size) return nullptr;
-  try {
-    std::vector<Rank> ranks;
-    for (Rank other = 0; other < node_of_rank.size(); ++other)
-      if (node_of_rank[other] == node_of_rank[rank]) ranks.push_back(other);
-    return std::make_unique<SharedMemory>(std::move(memory), std::move(ranks), rank, bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+  return node.size() == size ? memory : nullptr;
+}
+
+std::vector<Rank> ranks_beside(Rank rank, const std::vector<Rank>& node_of_rank) {
+  std::vector<Rank> ranks;
+  for (Rank other = 0; other < node_of_rank.size(); ++other)
+    if (node_of_rank[other] == node_of_rank[rank]) ranks.push_back(other);
+  return ranks;
 }
 
 }  // namespace convene::runtime

@@ -4,18 +4,22 @@
 // last message is complete, inside any call that detects it). A mapping is released by each rank alone.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "mpi/functions.hpp"
-#include "transport/shared_memory.hpp"
+#include "schedule/core/schedule.hpp"
 
 namespace convene::runtime {
 
-/// Memory with this many bytes per run, shared by the ranks of a communicator on this node. Null if it could
-/// not be obtained here (other nodes may have it). Collective; may wait for others: a rank without memory
-/// takes part until the end.
-std::unique_ptr<SharedMemory> share_memory(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                           std::size_t bytes) noexcept;
+/// Maps this many bytes, all zero, shared by the ranks of a communicator on this node (the bytes may differ
+/// between nodes). Null if they could not be obtained here (other nodes may have them). Collective; may wait
+/// for others: a rank without memory takes part until the end.
+std::shared_ptr<std::byte> map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
+                                       std::size_t bytes) noexcept;
+
+/// The ranks on the node of a rank, in order.
+std::vector<Rank> ranks_beside(Rank rank, const std::vector<Rank>& node_of_rank);
 
 }  // namespace convene::runtime

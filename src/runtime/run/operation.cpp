@@ -2,6 +2,7 @@
 #include "runtime/run/operation.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "runtime/call/bound_call.hpp"
@@ -21,11 +22,13 @@ class Operation : public GeneralizedRequest {
         internal_(communicator.tags().shared()),
         profile_(communicator.stats().profile()),
         record_(record),
+        shared_places_(decision.shared_places),
         number_(communicator.tags().next_collective()) {}
 
-  void start(std::uint64_t block_bytes) {
+  void start(std::uint64_t block_bytes, std::shared_ptr<SharedLanes> lanes) {
     start_ = ticks();
     block_bytes_ = block_bytes;
+    if (lanes) turn_.emplace(std::move(lanes));
     internal_->tag_window.begin(number_);
     if (must_agree(arguments_, *prepared_)) internal_->tag_window.queue_agreement(number_);
     progress::add(this);
@@ -36,12 +39,14 @@ class Operation : public GeneralizedRequest {
     if (is_over()) return true;
     int code = MPI_SUCCESS;
     if (!stages_.advance([this](Stage stage) { return poll(stage); }, code)) return false;
+    release_memory();
     end(code);
     return true;
   }
 
   void fail(int code) override {
     internal_->note_failure(code);
+    release_memory();
     end(code);
   }
 
@@ -55,7 +60,7 @@ class Operation : public GeneralizedRequest {
   }
 
  private:
-  enum class Stage : std::uint8_t { tags, agree, agreement, prepare, run };
+  enum class Stage : std::uint8_t { tags, memory, agree, agreement, prepare, run };
 
   void on_request_gone() override { progress::defer_delete(this); }
 
@@ -63,6 +68,8 @@ class Operation : public GeneralizedRequest {
     switch (stage) {
       case Stage::tags:
         return await_tags();
+      case Stage::memory:
+        return await_memory();
       case Stage::agree:
         return agree();
       case Stage::agreement:
@@ -80,6 +87,26 @@ class Operation : public GeneralizedRequest {
     if (!internal_->tag_window.tag_is_free(number_)) return Polled::waiting();
     call_.emplace(arguments_, *prepared_, internal_->channel(), number_, arena_);
     return Polled::next();
+  }
+
+  /// Older operations may use the same shared memory. (None will begin a run there any more if one has
+  /// failed: the ranks may differ in the number of runs.)
+  Polled await_memory() {
+    if (!turn_) return Polled::next();
+    if (const int failed = internal_->failure; failed != MPI_SUCCESS) return Polled::over(failed);
+    if (!turn_->has_come()) return Polled::waiting();
+    call_->share(turn_->memory(), shared_places_);
+    has_begun_sharing_ = true;
+    return Polled::next();
+  }
+
+  /// Not when the request is completed: that may be much later.
+  void release_memory() {
+    if (!has_begun_sharing_) return;
+    if (!run_) turn_->memory().end();
+    run_.reset();  // ends its run in the shared memory
+    turn_->end();
+    has_begun_sharing_ = false;
   }
 
   Polled agree() {
@@ -114,7 +141,10 @@ class Operation : public GeneralizedRequest {
   const std::shared_ptr<InternalCommunicator> internal_;
   const std::shared_ptr<LiveProfile> profile_;  // keeps the record alive
   CallStats& record_;
+  const std::uint64_t shared_places_;
   const std::uint32_t number_;
+  std::optional<LaneTurn> turn_;  // if it shares memory
+  bool has_begun_sharing_ = false;
   StageMachine<Stage> stages_;
   Arena arena_;
   std::optional<BoundCall> call_;
@@ -126,13 +156,13 @@ class Operation : public GeneralizedRequest {
 }  // namespace
 
 int start_operation(const Arguments& arguments, Communicator& communicator, Decision& decision,
-                    MPI_Request* request) {
+                    std::shared_ptr<SharedLanes> lanes, MPI_Request* request) {
   const std::uint64_t block = arguments.block_bytes(arguments.total_bytes());
   auto operation = std::make_unique<Operation>(arguments, communicator, decision,
                                                communicator.stats().of(decision, block, true));
   if (const int code = operation->make_request(); code != MPI_SUCCESS) return code;
   Operation* const made = operation.release();  // deleted when the MPI has freed the request
-  made->start(block);
+  made->start(block, std::move(lanes));
   *request = made->request();
   return MPI_SUCCESS;
 }

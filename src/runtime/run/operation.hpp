@@ -7,9 +7,9 @@
 
 namespace convene::runtime {
 
-/// Starts a non-blocking call with sound arguments and an algorithm of Convene's. All MPI calls accept the
-/// request. Returns MPI_SUCCESS or the MPI's error.
+/// Starts a non-blocking call with sound arguments and an algorithm of Convene's. `lanes`: shared memory, if
+/// the decision has shared places. All MPI calls accept the request. Returns MPI_SUCCESS or the MPI's error.
 int start_operation(const Arguments& arguments, Communicator& communicator, Decision& decision,
-                    MPI_Request* request);
+                    std::shared_ptr<SharedLanes> lanes, MPI_Request* request);
 
 }  // namespace convene::runtime

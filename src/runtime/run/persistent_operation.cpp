@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -92,12 +93,15 @@ class SelfRequest {
 class PersistentOperation : public Persistent, public GeneralizedRequest {
  public:
   PersistentOperation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
-                      CallStats& record, std::uint32_t number, std::uint64_t block_bytes)
+                      CallStats& record, std::shared_ptr<SharedMemory> memory, std::uint32_t number,
+                      std::uint64_t block_bytes)
       : arguments_(arguments),
         prepared_(decision.prepared),
         internal_(communicator.tags().shared()),
         profile_(communicator.stats().profile()),
         record_(record),
+        memory_(std::move(memory)),
+        shared_places_(decision.shared_places),
         spec_(decision.spec),
         block_bytes_(block_bytes),
         number_(number),
@@ -144,12 +148,15 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     bool done = false;
     if (code == MPI_SUCCESS) code = advance_run(*run_, done);
     if (code == MPI_SUCCESS && !done) return false;
-    end(code == MPI_SUCCESS ? call_.finish() : code);
+    if (code == MPI_SUCCESS) code = call_.finish();
+    if (memory_) run_.reset();  // ends its run in the shared memory
+    end(code);
     return true;
   }
 
   void fail(int code) override {
     internal_->note_failure(code);
+    if (memory_) run_.reset();
     end(code);
   }
 
@@ -191,6 +198,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     arena_.reset();
     first_code_ = call_.pack();
     call_.set_persistent(number_, runs_++);
+    if (memory_) call_.share(*memory_, shared_places_);
     run_.emplace(call_.binding(), Limits{}, arena_);
     progress::add(this);
     progress::advance_all();
@@ -202,6 +210,8 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   const std::shared_ptr<InternalCommunicator> internal_;
   const std::shared_ptr<LiveProfile> profile_;  // keeps the record alive
   CallStats& record_;
+  const std::shared_ptr<SharedMemory> memory_;  // of its runs; null: they share none
+  const std::uint64_t shared_places_;
   const Spec spec_;
   const std::uint64_t block_bytes_;
   const std::uint32_t number_;
@@ -252,7 +262,13 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   CallSignature signature = signature_of(arguments, total);
   signature.has_native = form.operation || mpi_has_persistent();
   signature.is_blocking = false;
-  const std::shared_ptr<Decision> decided = communicator.decide(signature);
+  std::shared_ptr<Decision> decided = communicator.decide(signature);
+  std::shared_ptr<SharedMemory> memory;
+  if (decided->prepared && decided->shared_places > 0) {
+    memory = communicator.shared_memory().for_operation(shared_bytes(*decided, arguments));
+    signature.may_share = memory != nullptr;
+    if (!memory) decided = communicator.decide(signature);
+  }
   Decision& decision = *decided;
   const std::uint64_t block = arguments.block_bytes(total);
   const std::uint32_t number = decision.prepared ? communicator.tags().next_persistent() : 0;
@@ -262,8 +278,8 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   }
   CallStats& record = communicator.stats().of(decision, block, true);
   communicator.note_operations();
-  auto operation =
-      std::make_unique<PersistentOperation>(arguments, communicator, decision, record, number, block);
+  auto operation = std::make_unique<PersistentOperation>(arguments, communicator, decision, record,
+                                                         std::move(memory), number, block);
   int code = operation->prepare();
   if (code == MPI_SUCCESS && !form.operation) code = operation->arm(form.request);
   if (code != MPI_SUCCESS) {

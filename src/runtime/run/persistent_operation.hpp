@@ -12,6 +12,8 @@
 //   (MPI_Start on one and the same request) is a persistent zero-byte receive from this process itself, on a
 //   separate communicator: the end of a run sends the matching message. MPI_Start, MPI_Startall and
 //   MPI_Request_free are intercepted for that (interpose/persistent.cpp).
+// - An operation whose ranks share memory has a memory of its own, mapped when it is created: starts are not
+//   ordered among operations. Successive runs alternate between its halves.
 // - If starts are recorded, the list of requests has those of native operations as well.
 // - The list of requests has a lock, held across no MPI call.
 #pragma once

@@ -2,6 +2,7 @@
 #include "runtime/run/run.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "execute/zero_byte_messages.hpp"
 #include "runtime/arrivals/arrival_autotuner.hpp"
@@ -82,8 +83,7 @@ inline void await_turn(const Communicator& communicator, std::uint32_t number) {
 /// decision stays: another call of that signature may have smaller items.)
 bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
-  // Reductions are cut between items, whose size only the call knows.
-  const std::uint64_t bytes = decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
+  const std::uint64_t bytes = shared_bytes(decision, arguments);
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
@@ -133,6 +133,10 @@ int run_beside_others(const Binding& binding, Arena& arena) {
     return done || code != MPI_SUCCESS;
   });
   return code;
+}
+
+std::uint64_t shared_bytes(const Decision& decision, const Arguments& arguments) {
+  return decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
 }
 
 CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes) {
@@ -275,10 +279,16 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   const std::uint64_t start = ticks(), total = arguments.total_bytes();
   CallSignature signature = signature_of(arguments, total);
   signature.may_block = signature.is_blocking = false;
-  const std::shared_ptr<Decision> decision = communicator.decide(signature);
+  std::shared_ptr<Decision> decision = communicator.decide(signature);
+  std::shared_ptr<SharedLanes> lanes;
+  if (decision->prepared && decision->shared_places > 0) {
+    lanes = communicator.lanes(shared_bytes(*decision, arguments));
+    signature.may_share = lanes != nullptr;
+    if (!lanes) decision = communicator.decide(signature);
+  }
   if (decision->prepared) {
     communicator.note_operations();
-    const int code = start_operation(arguments, communicator, *decision, request);
+    const int code = start_operation(arguments, communicator, *decision, std::move(lanes), request);
     if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
     return code;
   }
