@@ -20,6 +20,9 @@ SPECS = {
         "allgather shared",
         "allgather shared;segments=3",
         "allgather shared;direct=1",
+        "allgatherv shared",
+        "allgatherv shared;segments=3",
+        "allgatherv shared;direct=1",
         "barrier shared",
         "gather shared",
         "gather shared;segments=3",
@@ -27,6 +30,11 @@ SPECS = {
         "scatter shared;segments=3",
         "alltoall shared",
         "alltoall shared;segments=3",
+        *(
+            f"{collective} shared_head{head}"
+            for collective in ("gatherv", "scatterv", "alltoallv", "alltoallw")
+            for head in ("", ";head=16", ";head=1000")
+        ),
     ],
     "random_reductions": [
         "reduce shared;segments=1",
@@ -108,6 +116,8 @@ RULES: list[dict[str, Any]] = [
     {"collective": "allreduce", "use": "in_situ"},
     {"collective": "allgather", "bytes": [0, 80], "use": "shared;direct=8"},
     {"collective": "allgather", "use": "shared;direct=1"},
+    {"collective": "allgatherv", "bytes": [0, 80], "use": "shared;direct=8"},
+    {"collective": "allgatherv", "use": "shared;segments=3"},
     {"collective": "bcast", "bytes": [0, 4096], "use": "shared;segments=1"},
     {"collective": "bcast", "use": "shared;segments=5"},
     {"collective": "reduce", "bytes": [0, 4096], "use": "shared;segments=1"},
@@ -119,6 +129,9 @@ RULES: list[dict[str, Any]] = [
     {"collective": "scatter", "use": "shared;segments=5"},
     {"collective": "alltoall", "bytes": [0, 4096], "use": "shared"},
     {"collective": "alltoall", "use": "shared;segments=5"},
+    {"collective": "gatherv", "use": "shared_head;head=1000"},
+    {"collective": "scatterv", "use": "shared_head;head=50"},
+    {"collective": "alltoallv", "use": "shared_head;head=300"},
     {"collective": "reduce_scatter_block", "bytes": [0, 4096], "use": "shared"},
     {"collective": "reduce_scatter_block", "use": "shared;segments=5"},
     {"collective": "scan", "bytes": [0, 4096], "use": "shared"},
@@ -238,6 +251,23 @@ def test_ranks_on_several_nodes(name: str) -> None:
     assert "bcast=shared needs all processes on one node" in done.output
 
 
+@pytest.mark.parametrize("name", ["openmpi5", "mpich5"])
+def test_unequal_blocks(name: str) -> None:
+    """Gathered within nodes through shared memory; blocks that are too large together are native."""
+    stack = present(name)
+    program: list[str | Path] = [stack.program("shared_runs"), "3"]
+    use = "hier(ring,shared,linear)"
+    nodes = {"CONVENE_MAPPING": "0,0,0,1,1", "CONVENE_USE": f"allgatherv={use}"}
+    done = stack.run(5, program, nodes, timeout=60)
+    assert "3 rounds, all right" in done.output, done.output
+    assert done.algorithms("allgatherv") == {_core.spec("allgatherv", use)}
+    little = {"CONVENE_USE": "allgatherv=shared", "CONVENE_SHARED_MEMORY": "4KiB", "CONVENE_LOG": "info"}
+    done = stack.run(4, program, little, timeout=60)
+    assert "3 rounds, all right" in done.output, done.output
+    assert done.algorithms("allgatherv") == {_core.spec("allgatherv", "shared"), "native"}
+    assert "but CONVENE_SHARED_MEMORY allows 4 KiB" in done.output
+
+
 @pytest.mark.sampled(default=1, all=6)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("procs", [2, 3])
@@ -254,6 +284,7 @@ def test_parts_of_parts_share_memory() -> None:
     """A composition within another: on each node, its ranks."""
     for collective, spec, mapping in [
         ("bcast", "remap(hier(binomial,shared))", "0,0,1,1,1"),
+        ("allgatherv", "hier(ring,shared,linear)", "0,0,1,1,1"),
         ("reduce", "hier(binomial,in_situ)", "0,1,0,1,0,1,0,1"),
         ("allreduce", "hier(ring,in_situ,shared)", "0,0,0,1,1,1,1,1"),
     ]:

@@ -125,6 +125,16 @@ def test_settings_come_from_the_environment(
     assert reason() == "no shared memory"
 
 
+def test_memory_of_calls_whose_sizes_are_not_known(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONVENE_USE", "alltoallv=shared_head")
+    words = ("rules", "explain", "alltoallv", "-p", 4, "--wisdom", "none", "--mpi", MPI, "--json")
+    assert convene(*words).json["reason"] == "forced"
+    monkeypatch.setenv("CONVENE_SHARED_MEMORY", "100KiB")
+    answer = convene(*words).json
+    assert answer["reason"] == "no shared memory"
+    assert "needs 192 KiB of shared memory per node" in answer["steps"][0]["obstacle"]
+
+
 def explained(convene: Convene, collective: str, path: Path, *options: object) -> Any:
     words = ("rules", "explain", collective, "-p", 2, "--bytes", 8, "--wisdom", path, "--mpi", MPI)
     return convene(*words, *options, "--json").json["steps"][0]["obstacle"]

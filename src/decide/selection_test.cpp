@@ -209,6 +209,19 @@ TEST(Selection, RanksShareMemoryInBlockingCallsOfOneNode) {
   EXPECT_THROW(selection.choose(there), Error);
 }
 
+/// The ranks need not know the sizes of blocks to know that of the memory.
+TEST(Selection, HeadsOfBlocksHaveASizeOfTheirOwn) {
+  const Selection selection = Selection::from("alltoallv=shared_head;head=1000", "");
+  CallContext there{.collective = Collective::alltoallv, .procs = 4, .nodes = 1, .ranks_per_node = 4};
+  there.node_of_rank = {0, 0, 0, 0};
+  there.may_share = 12 * 1024;  // 12 pairs, 16 cache lines each
+  EXPECT_EQ(why(selection.choose(there)), "forced");
+  there.may_share = 8 * 1024;
+  EXPECT_EQ(selection.choose(there).declared,
+            "shared_head;head=1000 needs 12 KiB of shared memory per node, but CONVENE_SHARED_MEMORY allows "
+            "8 KiB");
+}
+
 TEST(Selection, RulesSkipWhatCannotShareMemory) {
   const Selection selection = from_rules(R"({"collective": "barrier", "use": "shared"})");
   CallContext there{.collective = Collective::barrier, .procs = 2, .nodes = 1, .ranks_per_node = 2};

@@ -16,7 +16,8 @@ namespace convene::execute {
 
 class KeptLayout;
 
-/// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items.
+/// The blocks of one buffer, each cut into `segments` places of nearly equal size, anywhere or between items,
+/// or into its first bytes and the rest.
 ///
 /// Either all blocks have the same size and are contiguous, or their sizes and positions are arrays as in
 /// MPI: counts and displacements in units of a datatype's size and extent.
@@ -55,6 +56,9 @@ class Memory {
 
   /// Sets the size of the items of which blocks consist: places begin and end between items.
   void cut_between(std::size_t item_bytes) { item_bytes_ = item_bytes; }
+
+  /// Cuts each block after this number of bytes, or at its end. Of two segments only; 0: they are equal.
+  void cut_after(std::size_t head_bytes) { head_bytes_ = head_bytes; }
 
   /// True if place p + 1 follows place p in memory, for all places.
   bool is_uniform() const { return kind_ == Kind::uniform && segments_ == 1; }
@@ -98,6 +102,7 @@ class Memory {
 
   /// Start of segment `which` of a block of `bytes` bytes. (Split so that the product cannot overflow.)
   std::size_t part(std::size_t bytes, std::size_t which) const {
+    if (head_bytes_ > 0) return which == 0 ? 0 : which == 1 && head_bytes_ < bytes ? head_bytes_ : bytes;
     const std::size_t items = item_bytes_ > 1 ? bytes / item_bytes_ : bytes;
     const std::size_t at = items / segments_ * which + items % segments_ * which / segments_;
     return item_bytes_ > 1 ? at * item_bytes_ : at;
@@ -109,6 +114,7 @@ class Memory {
   const void* displacements_ = nullptr;
   std::ptrdiff_t extent_ = 0;
   std::size_t item_bytes_ = 1;
+  std::size_t head_bytes_ = 0;
   std::uint32_t segments_ = 1;
   Kind kind_ = Kind::uniform;
 };
@@ -138,7 +144,7 @@ class KeptLayout {
 inline bool Memory::same_layout(const KeptLayout& kept) const {
   const Memory& then = kept.memory_;
   if (kind_ != then.kind_ || block_bytes_ != then.block_bytes_ || segments_ != then.segments_ ||
-      item_bytes_ != then.item_bytes_)
+      item_bytes_ != then.item_bytes_ || head_bytes_ != then.head_bytes_)
     return false;
   if (kind_ == Kind::uniform) return true;
   return extent_ == then.extent_ && std::memcmp(counts_, kept.counts_.data(), kept.counts_.size()) == 0 &&

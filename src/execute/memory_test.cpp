@@ -57,6 +57,21 @@ RC_GTEST_PROP(Memory, PlacesOfABlockCoverItBetweenItems, ()) {
   RC_ASSERT(end == offset(memory.block(2)) + static_cast<std::ptrdiff_t>(items * item_bytes));
 }
 
+TEST(Memory, ABlockIsCutAfterItsHead) {
+  const std::array<int, 3> counts{2, 0, 7}, displacements{9, 1, 0};
+  Memory memory = Memory::irregular(buffer.data(), counts.data(), displacements.data(), 4, 8, 2);
+  KeptLayout before;
+  before.keep(memory, 6);
+  memory.cut_after(10);
+  EXPECT_FALSE(memory.same_layout(before));
+  constexpr std::size_t bytes[] = {8, 0, 0, 0, 10, 18};
+  constexpr std::ptrdiff_t at[] = {72, 80, 8, 8, 0, 10};
+  for (Place place = 0; place < 6; ++place) {
+    EXPECT_EQ(memory.place(place).bytes, bytes[place]) << place;
+    EXPECT_EQ(offset(memory.place(place)), at[place]) << place;
+  }
+}
+
 TEST(Memory, ALayoutIsComparedWithItsCopy) {
   std::array<int, 2> counts{1, 2};
   const std::array<int, 2> displacements{0, 5};

@@ -38,6 +38,7 @@ class ThreadsMemory {
         : memory_(all.memory_, all.ranks_, rank, all.data_),
           place_bytes_(all.place_bytes_),
           bytes_(all.data_) {}
+    SharedMemory& memory() { return memory_; }
     /// Call it before each run.
     void begin(Binding& binding, bool signals_carry = false) {
       binding.shared_memory = &memory_;

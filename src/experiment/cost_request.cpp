@@ -24,7 +24,11 @@ struct PlacedPlan {
   explicit PlacedPlan(const ScheduleRequest& request)
       : requested(request),
         plan(requested.plan()),
-        mapping(Mapping::parse(request.machine, request.placement, request.procs)) {}
+        mapping(Mapping::parse(request.machine, request.placement, request.procs)) {
+    if (!requested.has_shares())
+      throw Error(request.spec + " has no model: it cuts blocks after a number of bytes; convene simulate " +
+                  "sweep computes its times");
+  }
 
   /// The part of m that a place holds. The messages of a barrier are empty.
   Rational place() const {

@@ -25,8 +25,11 @@ std::span<const Place> likeness(const Schedule& schedule, Buffer buffer) {
 /// irregular forms: a buffer has the own block, or all).
 class BlockSizes {
  public:
-  BlockSizes(const std::vector<double>& blocks, Cut cut, std::uint32_t segments)
-      : blocks_(blocks), cut_(cut), segments_(segments) {}
+  BlockSizes(const std::vector<double>& blocks, const Spec& spec, std::uint32_t segments)
+      : blocks_(blocks),
+        cut_(spec.algorithm->cut),
+        segments_(segments),
+        head_(static_cast<double>(head_bytes(*spec.algorithm, spec.parameters))) {}
 
   double of(const Schedule& schedule, std::span<const Range> ranges) const {
     double sum = 0;
@@ -45,14 +48,15 @@ class BlockSizes {
 
   double of(Place place) const {
     const double block = blocks_.at(place / segments_);
-    if (cut_ != Cut::tiny_first) return block / segments_;
-    const double first = std::min(tiny, block / 2);
+    if (cut_ == Cut::evenly) return block / segments_;
+    const double first = cut_ == Cut::tiny_first ? std::min(tiny, block / 2) : std::min(head_, block);
     return place % segments_ == 0 ? first : block - first;
   }
 
   const std::vector<double>& blocks_;
   const Cut cut_;
   const std::uint32_t segments_;
+  const double head_;
 };
 
 /// The items of a part of a block, cut as by the executor (execute/memory.hpp).
@@ -126,9 +130,8 @@ void PreparedPlan::set_bytes(double per_block, std::uint32_t segments) {
       Workload::Empty::omitted);
 }
 
-void PreparedPlan::set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm,
-                              std::uint32_t segments) {
-  const BlockSizes sizes(blocks, algorithm.cut, segments);
+void PreparedPlan::set_blocks(const std::vector<double>& blocks, const Spec& spec, std::uint32_t segments) {
+  const BlockSizes sizes(blocks, spec, segments);
   workload_->set_bytes(
       [&](const Schedule& schedule, std::span<const Range> ranges) { return sizes.of(schedule, ranges); },
       Workload::Empty::omitted);

@@ -47,7 +47,7 @@ class PreparedPlan {
   /// Gives all blocks the same size.
   void set_bytes(double per_block, std::uint32_t segments);
   /// Gives blocks these sizes, by rank. Empty messages are omitted, as by the executor.
-  void set_blocks(const std::vector<double>& blocks, const Algorithm& algorithm, std::uint32_t segments);
+  void set_blocks(const std::vector<double>& blocks, const Spec& spec, std::uint32_t segments);
   /// Compiles the executor's order of steps, for ranks that do not take messages as they arrive.
   void compile_orders();
 

@@ -47,6 +47,8 @@ class RequestedPlan {
   std::uint32_t segments() const {
     return given_ ? given_->segments() : collective::segments(*spec_.algorithm, call_);
   }
+  /// False if a place has a number of bytes, not a share of its block.
+  bool has_shares() const { return given_ || spec_.algorithm->cut != Cut::head_first; }
   Contract contract() const { return collective::contract(call_, segments()); }
   PlanInfo info() const;
   const Call& call() const { return call_; }

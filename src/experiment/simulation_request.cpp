@@ -191,7 +191,10 @@ class Runs {
     }
     if (is_sized_) return;
     if (unequal)
-      prepared_->set_blocks(request_.blocks[size], *requested_.spec.algorithm, segments_);
+      prepared_->set_blocks(request_.blocks[size], requested_.spec, segments_);
+    else if (!requested_.given && requested_.spec.algorithm->cut == Cut::head_first)
+      prepared_->set_blocks(std::vector<double>(request_.procs, request_.sizes[size]), requested_.spec,
+                            segments_);
     else
       prepared_->set_bytes(request_.sizes[size], segments_);
     is_sized_ = true;

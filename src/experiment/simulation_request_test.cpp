@@ -82,6 +82,18 @@ TEST(SimulationRequest, EqualBlocksAreTheSameAsASize) {
   EXPECT_EQ(simulate_requested(request, cluster())[0].messages, 3u);  // empty messages are omitted
 }
 
+TEST(SimulationRequest, ASharedPlaceHasTheBytesOfItsBlock) {
+  SimulatedPlatform node = cluster();
+  node.machine = Machine::parse("node:1 core:4");
+  SimulationRequest request = ring_of_4();
+  request.collective = "allgatherv";
+  request.spec = "shared";
+  request.sizes = {1e6};
+  request.blocks = {{0, 0, 1e6, 0}};
+  // One rank copies it twice, the others once afterwards.
+  EXPECT_NEAR(simulate_requested(request, node).front().slowest, 3e-4, 2e-5);
+}
+
 TEST(SimulationRequest, AForecastAndAnEarlyStartChangeTheResult) {
   SimulationRequest request = ring_of_4();
   request.spec = "bdr";

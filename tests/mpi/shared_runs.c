@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { communicators = 3, largest = 150000, calls = 60, rooted_calls = 14 };
+enum { communicators = 3, largest = 150000, calls = 75, rooted_calls = 14 };
 
 static const int sizes[] = {8, 1, 56, 57, 8, 16, 300, 4096, 56, 20000, 8, 0, largest};
 
@@ -82,6 +82,91 @@ static void exchange(MPI_Comm comm, int call, int size) {
   free(in);
 }
 
+/* Bytes of a rank's block: some are 0; one is larger than the others; one rank alone has data. */
+static int unequal(int call, int size, int rank, int procs) {
+  const int is_chosen = rank == call / 3 % procs;
+  switch (call % 3) {
+    case 0:
+      return (rank + call) % 3 == 0 ? 0 : size / (1 + rank % 2);
+    case 1:
+      return is_chosen ? size : size / 50;
+    default:
+      return is_chosen ? size : 0;
+  }
+}
+
+/* Blocks of unequal sizes, a gap behind each. */
+struct blocks {
+  int number, *counts, *at;
+  unsigned char* bytes;
+};
+
+static struct blocks new_blocks(int call, int size, int procs) {
+  struct blocks all = {procs, malloc((size_t)procs * sizeof(int)), malloc((size_t)procs * sizeof(int)), NULL};
+  int next = 0;
+  for (int i = 0; i < procs; ++i) {
+    all.counts[i] = unequal(call, size, i, procs);
+    all.at[i] = next;
+    next += all.counts[i] + 1;
+  }
+  all.bytes = malloc((size_t)next);
+  memset(all.bytes, 0xaa, (size_t)next);
+  return all;
+}
+
+static void free_blocks(struct blocks all) {
+  free(all.counts);
+  free(all.at);
+  free(all.bytes);
+}
+
+static void check_blocks(struct blocks all, const char* what, int call, int size) {
+  for (int i = 0; i < all.number; ++i) {
+    const unsigned char* const block = all.bytes + all.at[i];
+    check(is_filled(block, all.counts[i], call, i) && block[all.counts[i]] == 0xaa, what, call, size);
+  }
+}
+
+static void unequal_collective(MPI_Comm comm, int call, int size, int kind, int root, unsigned char* mine) {
+  int rank, procs;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &procs);
+  struct blocks all = new_blocks(call, size, procs);
+  const int own = all.counts[rank];
+  switch (kind) {
+    case 0:
+      MPI_Allgatherv(mine, own, MPI_BYTE, all.bytes, all.counts, all.at, MPI_BYTE, comm);
+      check_blocks(all, "allgatherv", call, size);
+      break;
+    case 1:
+      MPI_Gatherv(mine, own, MPI_BYTE, all.bytes, all.counts, all.at, MPI_BYTE, root, comm);
+      if (rank == root) check_blocks(all, "gatherv", call, size);
+      break;
+    case 2:
+      for (int to = 0; to < procs; ++to) fill(all.bytes + all.at[to], all.counts[to], call, to);
+      memset(mine, 0xaa, (size_t)size);
+      MPI_Scatterv(all.bytes, all.counts, all.at, MPI_BYTE, mine, own, MPI_BYTE, root, comm);
+      check(is_filled(mine, own, call, rank), "scatterv", call, size);
+      break;
+    default: { /* the block from a to b is as large as that of rank a + b, modulo P, above */
+      struct blocks out = new_blocks(call, size, procs);
+      int sent = 0, received = 0;
+      for (int i = 0; i < procs; ++i) {
+        all.counts[i] = out.counts[i] = unequal(call, size, (rank + i) % procs, procs);
+        out.at[i] = sent;
+        all.at[i] = received;
+        sent += out.counts[i];
+        received += all.counts[i] + 1;
+      }
+      for (int to = 0; to < procs; ++to) fill(out.bytes + out.at[to], out.counts[to], call, rank);
+      MPI_Alltoallv(out.bytes, out.counts, out.at, MPI_BYTE, all.bytes, all.counts, all.at, MPI_BYTE, comm);
+      check_blocks(all, "alltoallv", call, size);
+      free_blocks(out);
+    }
+  }
+  free_blocks(all);
+}
+
 static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigned any) {
   static unsigned char mine[largest], sum[largest];
   int rank, procs;
@@ -146,6 +231,12 @@ static void collective(MPI_Comm comm, int call, int size, unsigned kind, unsigne
       MPI_Exscan(mine, sum, size, MPI_UNSIGNED_CHAR, MPI_SUM, comm);
       check(rank == 0 || is_sum(sum, size, call, rank), "exscan", call, size);
       break;
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+      unequal_collective(comm, call, size, (int)kind - 11, root, mine);
+      break;
     default:
       MPI_Barrier(comm);
   }
@@ -157,7 +248,7 @@ static void run_round(int round, int late, int is_killed) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms[1]);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comms[2]);
   for (int i = 0; i < calls; ++i) {
-    const unsigned kind = number(12), which = number(communicators), any = number(64);
+    const unsigned kind = number(16), which = number(communicators), any = number(64);
     const int size = sizes[number(sizeof sizes / sizeof *sizes)];
     if (i % 10 == 0 && world_rank == late) usleep(2000);
     if (is_killed && i == calls / 2) raise(SIGKILL);

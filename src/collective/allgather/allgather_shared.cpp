@@ -4,7 +4,7 @@
 // dissemination.
 //
 // Source:   Graham and Shipman 2008 (collectives in shared memory on multi-core nodes).
-// Requires: all processes on one node.
+// Requires: all processes on one node. Blocks may differ in size: each has shared places of its own.
 // Cost:     no message; 2P shared places; each rank copies its block once more and P − 1 others once. Direct
 //           signals: 2N rounds with N segments, P − 1 signals per rank and segment, and as many that return a
 //           place. Dissemination: N(⌈log₂P⌉ + 1) rounds with one signal per rank in each but the last.
@@ -21,6 +21,7 @@
 //   block 3  . . . 3     * * * 3       (* is copied in this round)
 //
 //   P = 5 has a third round of signals.
+#include "collective/allgather/allgather_blocks.hpp"
 #include "collective/shm/shm.hpp"
 
 namespace convene::collective {
@@ -85,6 +86,8 @@ void generate_allgather_shared(const Call& call, Builder& builder) {
 
 std::uint64_t allgather_places(Rank procs, std::span<const Value>) { return std::uint64_t{turns} * procs; }
 
+Rank owner_of_place(Place place) { return place / turns; }
+
 bool allgather_can_carry(Rank procs, std::span<const Value> parameters) {
   return is_direct(procs, parameters) && has_one_segment(procs, parameters);
 }
@@ -104,10 +107,11 @@ extern constinit const Algorithm allgather_shared = {
     .name = "shared",
     .summary = "Every rank writes its block into shared memory, signals the others, and copies their blocks.",
     .source = "Graham and Shipman 2008",
-    .collectives = {Collective::allgather},
+    .collectives = allgathers,
     .rounds = "2N or, with many ranks, N(⌈log₂P⌉ + 1), N segments",
     .parameters = allgather_shared_parameters,
     .shared_places = allgather_places,
+    .block_in_place = owner_of_place,
     .signals_can_carry = allgather_can_carry,
     .generate = generate_allgather_shared,
 };

@@ -187,8 +187,16 @@ std::uint64_t shared_places(const Algorithm& algorithm, const Call& call) {
 
 std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::uint64_t block_bytes,
                            std::uint64_t item_bytes) {
-  return shared_places(algorithm, call) *
-         shared_place_bytes(block_bytes, item_bytes, segments(algorithm, call));
+  const std::uint64_t head = head_bytes(algorithm, call.parameters);
+  const std::uint64_t place = head > 0
+                                  ? shared_place_bytes(head, 1, 1)
+                                  : shared_place_bytes(block_bytes, item_bytes, segments(algorithm, call));
+  return shared_places(algorithm, call) * place;
+}
+
+std::uint64_t head_bytes(const Algorithm& algorithm, std::span<const Value> parameters) {
+  if (algorithm.cut != Cut::head_first) return 0;
+  return static_cast<std::uint64_t>(parameters[static_cast<std::size_t>(algorithm.find_parameter("head"))]);
 }
 
 bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || algorithm.shared_places; }
@@ -232,7 +240,7 @@ std::uint32_t countable(std::uint64_t number, const char* what) {
 std::uint32_t segments(const Algorithm& algorithm, Rank procs, std::span<const Value> parameters) {
   if (algorithm.pieces) return countable(algorithm.pieces(procs, parameters), "pieces of a block");
   if (algorithm.cuts_by_procs) return procs;
-  if (algorithm.cut == Cut::tiny_first) return 2;
+  if (algorithm.cut != Cut::evenly) return 2;
   const int i = algorithm.find_parameter("segments");
   return i < 0 ? 1 : static_cast<std::uint32_t>(parameters[static_cast<std::size_t>(i)]);
 }

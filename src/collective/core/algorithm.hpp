@@ -34,8 +34,9 @@ enum class Symmetry : std::uint8_t { none, rotation, exchange };
 enum class ArrivalSource : std::uint8_t { none, forecast, messages };
 
 /// How a block is cut into places: `evenly` into the number that the parameter "segments" gives (one without
-/// it), or into two, a `tiny_first` part and the rest.
-enum class Cut : std::uint8_t { evenly, tiny_first };
+/// it), or into two, the first part and the rest: a tiny one (`tiny_first`), or the bytes that the parameter
+/// "head" gives, fewer if the block has fewer (`head_first`; not of a part of a composition).
+enum class Cut : std::uint8_t { evenly, tiny_first, head_first };
 
 /// Ranks on which a part of a composed algorithm runs: all, one of each node, those of a node, those of a
 /// group of a node.
@@ -112,8 +113,11 @@ struct Algorithm {
   /// Number of places that `procs` ranks of a node share (Buffer::shared); it never falls with `procs`. Null
   /// for an algorithm that sends messages. All ranks must be on one node.
   std::uint64_t (*shared_places)(Rank procs, std::span<const Value> parameters) = nullptr;
+  /// The block of which a shared place holds segments, where all ranks know the sizes of all blocks: then the
+  /// place need not be larger. Null: it may hold any block.
+  Rank (*block_in_place)(Place shared) = nullptr;
   /// True if every signal passes on one place that the rank has written or received, and no rank gives
-  /// another one two signals. Then signals can carry the data of short blocks. Null: false.
+  /// another one two signals. Then signals can carry the data of short places. Null: false.
   bool (*signals_can_carry)(Rank procs, std::span<const Value> parameters) = nullptr;
   /// Number of places of a block, where it is neither one, nor the parameter "segments", nor the number of
   /// processes.
@@ -162,6 +166,9 @@ std::uint64_t shared_bytes(const Algorithm& algorithm, const Call& call, std::ui
 /// Bytes of one shared place: large enough for the largest segment of a block.
 std::uint64_t shared_place_bytes(std::uint64_t block_bytes, std::uint64_t item_bytes, std::uint32_t segments);
 
+/// Bytes of a block's first place if the cut is Cut::head_first, else 0.
+std::uint64_t head_bytes(const Algorithm& algorithm, std::span<const Value> parameters);
+
 /// True if it requires Call::nodes, the node of each rank.
 bool uses_nodes(const Algorithm& algorithm);
 /// True if its schedule depends on Call::nodes, also if it can do without them.
@@ -185,7 +192,7 @@ std::span<const Algorithm* const> catalogue();
 std::vector<const Algorithm*> catalogue(Collective collective);
 
 /// Number of places of a block under a call's parameters: Algorithm::pieces, the number of processes if it
-/// cuts by that, 2 if the first is tiny, the value of "segments", else 1; of a composed algorithm
+/// cuts by that, 2 if one is the first part, the value of "segments", else 1; of a composed algorithm
 /// Composition::pieces.
 std::uint32_t segments(const Algorithm& algorithm, const Call& call);
 /// The same, of an algorithm that is not composed.

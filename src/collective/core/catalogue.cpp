@@ -37,6 +37,7 @@
   X(gather_sbn)                             \
   X(gather_bsbn)                            \
   X(gather_shared)                          \
+  X(gather_shared_head)                     \
   X(gather_hier)                            \
   X(gather_remap)                           \
   X(gather_by_arrival)                      \
@@ -51,6 +52,7 @@
   X(scatter_sbn)                            \
   X(scatter_bsbn)                           \
   X(scatter_shared)                         \
+  X(scatter_shared_head)                    \
   X(scatter_hier)                           \
   X(scatter_remap)                          \
   X(scatter_by_arrival)                     \
@@ -73,6 +75,7 @@
   X(alltoall_pairwise)                      \
   X(alltoall_bruck)                         \
   X(alltoall_shared)                        \
+  X(alltoall_shared_head)                   \
   X(alltoall_hier)                          \
   X(alltoall_remap)                         \
   X(barrier_dissemination)                  \

@@ -58,11 +58,12 @@ Call call_of(const Spec& part, Collective collective, TeamShape shape, Among amo
   return call;
 }
 
-/// True if a phase may share memory: its blocks are of equal size, and no rank has a part of its result
-/// before (which a broadcast of all ranks' blocks would deliver again).
+/// True if a phase may share memory: all ranks know the size of the largest block, and no rank has a part of
+/// its result before (which a broadcast of all ranks' blocks would deliver again).
 bool can_share(const PartSlot& slot, Collective whole) {
   if (has_one_vector(whole)) return true;
-  return !has_unequal_blocks(whole) && whole != Collective::barrier && slot.collective != Collective::bcast;
+  return sizes_known(whole) == SizesKnown::by_all && whole != Collective::barrier &&
+         slot.collective != Collective::bcast;
 }
 
 }  // namespace

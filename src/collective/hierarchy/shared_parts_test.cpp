@@ -24,6 +24,8 @@ constexpr Composed compositions[] = {
     {Collective::scatter, "hier(linear,shared;segments=3)"},
     {Collective::allgather, "hier(ring,shared,linear)"},
     {Collective::allgather, "hier(sparbit,shared;segments=3,binomial)"},
+    {Collective::allgatherv, "hier(ring,shared,linear)"},
+    {Collective::allgatherv, "hier(sparbit,shared;segments=3,binomial)"},
     {Collective::alltoall, "hier(pairwise,shared,shared)"},
     {Collective::alltoall, "hier(pairwise,shared;segments=3,linear)"},
 };

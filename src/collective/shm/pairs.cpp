@@ -34,8 +34,7 @@ Range SharedPairs::take(Rank from, std::uint32_t segment) const {
 
 Range SharedPairs::place(Rank from, Rank to, std::uint32_t segment) const {
   const std::uint32_t each = places_of_a_pair(segments_);
-  const Rank pair = from * (call_.procs - 1) + (to < from ? to : to - 1);
-  return Range(Buffer::shared, pair * each + segment % each);
+  return Range(Buffer::shared, pair_number(from, to, call_.procs) * each + segment % each);
 }
 
 std::uint64_t SharedPairs::places(Rank procs, std::span<const Value> parameters) {

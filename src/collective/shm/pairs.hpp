@@ -7,6 +7,11 @@
 
 namespace convene::collective {
 
+/// The number of a pair of different ranks, below P(P − 1).
+inline Place pair_number(Rank from, Rank to, Rank procs) {
+  return from * (procs - 1) + (to < from ? to : to - 1);
+}
+
 class SharedPairs {
  public:
   SharedPairs(const Call& call, Builder& builder)

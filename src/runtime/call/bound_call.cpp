@@ -20,10 +20,36 @@ bool copies_in_place(Collective collective) {
   return is_alltoall(collective) || is_reduce_scatter(collective);
 }
 
-/// Bytes of the largest block: equal on all ranks.
+/// Bytes of the largest block: equal on all ranks if all know the sizes of all blocks.
 std::uint64_t largest_block_bytes(const Arguments& arguments) {
-  return is_reduce_scatter(arguments.collective) ? arguments.send.largest_block()
-                                                 : arguments.block_bytes(arguments.total_bytes());
+  if (is_reduce_scatter(arguments.collective)) return arguments.send.largest_block();
+  if (arguments.collective == Collective::allgatherv) return arguments.recv.largest_block();
+  return arguments.block_bytes(arguments.total_bytes());
+}
+
+/// The size of a shared place that may hold any block.
+std::size_t largest_place_bytes(const Arguments& arguments, const Prepared& prepared) {
+  if (prepared.head > 0) return collective::shared_place_bytes(prepared.head, 1, 1);
+  const bool cuts_between = is_reduction(arguments.collective);
+  const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
+  return collective::shared_place_bytes(largest_block_bytes(arguments), std::max<std::size_t>(item, 1),
+                                        prepared.segments);
+}
+
+/// True if each shared place is as large as a segment of its own block.
+bool has_fitted_places(const Arguments& arguments, const Prepared& prepared) {
+  return arguments.collective == Collective::allgatherv && !prepared.block_in_place.empty() &&
+         !signals_carry(arguments, prepared);
+}
+
+/// Calls visit(bytes) for each of these places.
+template <class Visit>
+void for_each_fitted_place(const Arguments& arguments, const Prepared& prepared, Visit&& visit) {
+  const std::size_t item = facts_of(arguments.recv.type).size;
+  for (const Rank block : prepared.block_in_place) {
+    const std::size_t bytes = item * static_cast<std::size_t>(arguments.recv.blocks.count(block));
+    visit(collective::shared_place_bytes(bytes, 1, prepared.segments));
+  }
 }
 
 }  // namespace
@@ -33,15 +59,15 @@ bool must_agree(const Arguments& arguments, const Prepared& prepared) {
          (root_alone_knows_sizes(arguments.collective) || has_unequal_pairs(arguments.collective));
 }
 
-std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared) {
-  const bool cuts_between = is_reduction(arguments.collective);
-  const std::size_t item = cuts_between ? facts_of(arguments.item_type()).size : 1;
-  return collective::shared_place_bytes(largest_block_bytes(arguments), std::max<std::size_t>(item, 1),
-                                        prepared.segments);
+std::uint64_t shared_bytes(const Arguments& arguments, const Prepared& prepared, std::uint64_t places) {
+  if (!has_fitted_places(arguments, prepared)) return places * largest_place_bytes(arguments, prepared);
+  std::uint64_t bytes = 0;
+  for_each_fitted_place(arguments, prepared, [&](std::uint64_t place) { bytes += place; });
+  return bytes;
 }
 
 bool signals_carry(const Arguments& arguments, const Prepared& prepared) {
-  const std::uint64_t bytes = largest_block_bytes(arguments);
+  const std::uint64_t bytes = prepared.head > 0 ? prepared.head : largest_block_bytes(arguments);
   return prepared.signals_can_carry && bytes > 0 && bytes <= SharedMemory::carried_bytes;
 }
 
@@ -97,6 +123,7 @@ int BoundCall::begin_agreement(MPI_Request* request) {
 void BoundCall::lay_out_sides(Arena& arena) {
   Layout layout{.segments = prepared_->segments,
                 .copied = staged_output_,
+                .head = prepared_->head,
                 .by_items = is_reduction(arguments_.collective)};
   if (is_padded()) layout.padded_to = static_cast<std::uint64_t>(largest_);
   output_ = PackedBuffer(arguments_.recv, layout, arena);
@@ -117,14 +144,30 @@ void BoundCall::lay_out(Arena& arena) {
   if (is_reduction(arguments_.collective)) operator_.prepare(binding_.comm(), arena);
 }
 
-void BoundCall::share(SharedMemory& memory, std::uint64_t places) {
-  const std::size_t place = shared_place_bytes(arguments_, *prepared_);
+void BoundCall::share(SharedMemory& memory, std::uint64_t places, Arena& arena) {
   binding_.shared_memory = &memory;
-  binding_.shared_bytes = places * place;
+  binding_.shared_bytes = shared_bytes(arguments_, *prepared_, places);
   binding_.signals_carry =
       signals_carry(arguments_, *prepared_) && binding_.shared_bytes <= memory.private_bytes();
-  binding_.buffers.shared = Memory::uniform(nullptr, place);
+  binding_.buffers.shared = has_fitted_places(arguments_, *prepared_)
+                                ? fitted_places(arena)
+                                : Memory::uniform(nullptr, largest_place_bytes(arguments_, *prepared_));
   binding_.begin_shared();
+}
+
+/// The shared places, each as large as a segment of its block.
+Memory BoundCall::fitted_places(Arena& arena) const {
+  const std::size_t places = prepared_->block_in_place.size();
+  auto* const bytes = arena.take_array<MPI_Count>(places);
+  auto* const at = arena.take_array<MPI_Aint>(places);
+  std::size_t place = 0;
+  MPI_Aint next = 0;
+  for_each_fitted_place(arguments_, *prepared_, [&](std::uint64_t size) {
+    at[place] = next;
+    bytes[place++] = static_cast<MPI_Count>(size);
+    next += static_cast<MPI_Aint>(size);
+  });
+  return Memory::irregular(nullptr, bytes, at, 1, 1, 1);
 }
 
 int BoundCall::prepare(Arena& arena) {

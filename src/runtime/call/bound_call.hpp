@@ -15,8 +15,8 @@ namespace convene::runtime {
 /// (gatherv, scatterv, alltoallv). The same on all ranks.
 bool must_agree(const Arguments& arguments, const Prepared& prepared);
 
-/// The size of a place shared by the ranks of a node: the same on all.
-std::size_t shared_place_bytes(const Arguments& arguments, const Prepared& prepared);
+/// The size of the `places` places shared by the ranks of the fullest node: the same on all.
+std::uint64_t shared_bytes(const Arguments& arguments, const Prepared& prepared, std::uint64_t places);
 /// True if the signals of a call carry its data. The same on all ranks.
 bool signals_carry(const Arguments& arguments, const Prepared& prepared);
 
@@ -49,7 +49,7 @@ class BoundCall {
   int prepare(Arena& arena);
   /// Runs the call on memory shared by the ranks of the node, of which the fullest uses `places` places.
   /// Starts the run there.
-  void share(SharedMemory& memory, std::uint64_t places);
+  void share(SharedMemory& memory, std::uint64_t places, Arena& arena);
   /// First half of prepare(), which reads no buffer of the program.
   void lay_out(Arena& arena);
   /// Packs the current contents of the program's buffers: for every further run. Returns MPI_SUCCESS or the
@@ -75,6 +75,7 @@ class BoundCall {
   bool is_padded() const;
   void lay_out_sides(Arena& arena);
   void lay_out_blocks(Arena& arena);
+  Memory fitted_places(Arena& arena) const;
 
   Arguments arguments_;
   const Prepared* prepared_;

@@ -6,9 +6,11 @@
 
 #include <barrier>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "collective/core/spec.hpp"
+#include "execute/threads_memory_for_test.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "transport/fake_mpi_for_test.hpp"
 
@@ -94,7 +96,9 @@ int run(BoundCall& call, Arena& arena) {
   return code == MPI_SUCCESS ? call.finish() : code;
 }
 
-void exchange(const std::string& spec, Rank rank, const Table& items, bool in_place) {
+/// `shared`: the memory of a schedule with shared places.
+void exchange(const std::string& spec, Rank rank, const Table& items, bool in_place,
+              const ThreadsMemory* shared) {
   const auto procs = static_cast<Rank>(items.size());
   const Spec algorithm = parse_spec(Collective::alltoallv, spec);
   ScheduleCache cache(1 << 20);
@@ -119,19 +123,29 @@ void exchange(const std::string& spec, Rank rank, const Table& items, bool in_pl
   Arena arena;
   BoundCall call(arguments, *prepared, MPI_COMM_NULL, 0, arena);
   EXPECT_EQ(call.must_agree(), spec.starts_with("bruck"));
+  std::optional<ThreadsMemory::Share> share;
+  if (shared) {
+    share.emplace(*shared, rank);
+    call.share(share->memory(), procs * (procs - 1), arena);
+  }
   EXPECT_EQ(run(call, arena), MPI_SUCCESS);
   EXPECT_FALSE(call.must_agree() && call.is_direct());
   EXPECT_EQ(in.memory, wanted.memory) << spec << ", rank " << rank << " of " << procs;
 }
 
-void expect_exchange(const std::string& spec, const Table& items, bool in_place = false) {
-  FakeMpi fake(static_cast<int>(items.size()), {.rendezvous = true});
-  Agreement agreement(static_cast<Rank>(items.size()));
+/// `place_bytes`: of a shared place, one for each pair of ranks.
+void expect_exchange(const std::string& spec, const Table& items, bool in_place = false,
+                     std::size_t place_bytes = 0) {
+  const auto procs = static_cast<Rank>(items.size());
+  FakeMpi fake(static_cast<int>(procs), {.rendezvous = true});
+  Agreement agreement(procs);
+  std::optional<ThreadsMemory> shared;
+  if (place_bytes > 0) shared.emplace(procs, procs * (procs - 1), place_bytes);
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < items.size(); ++rank)
     threads.emplace_back([&, rank] {
       fake.enter(static_cast<int>(rank));
-      exchange(spec, rank, items, in_place);
+      exchange(spec, rank, items, in_place, shared ? &*shared : nullptr);
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(fake.left_over(), 0u);
@@ -156,6 +170,110 @@ TEST(BoundCall, BlocksOfUnknownSizesAreRelayed) {
 /// Places of no bytes: no message is sent.
 TEST(BoundCall, NothingIsRelayed) {
   expect_exchange("bruck", table(4, [](Rank, Rank) { return 0; }));
+}
+
+/// Of 0 bytes, below a head, as long as it, a byte and much longer; in places, and carried by signals.
+TEST(BoundCall, HeadsOfBlocksAreShared) {
+  for (const auto& [spec, place] : {std::pair{"shared_head;head=16", 64},
+                                    {"shared_head;head=15", 64},
+                                    {"shared_head;head=1", 64},
+                                    {"shared_head;head=80", 128},
+                                    {"shared_head", 16384}})
+    for (const Rank procs : {1, 2, 3, 5, 8})
+      for (const bool in_place : {false, true}) {
+        const auto bytes = static_cast<std::size_t>(place);
+        const auto expect = [&](int (*items)(Rank source, Rank target)) {
+          expect_exchange(spec, table(procs, items), in_place, bytes);
+        };
+        expect([](Rank a, Rank b) { return static_cast<int>(a + b) * 5 % 8; });
+        expect([](Rank a, Rank b) { return static_cast<int>(a + b) * 7 % 5 * 10; });
+        expect([](Rank a, Rank b) { return a + b == 1 ? 9000 : 1; });
+        expect([](Rank a, Rank b) { return a * b == 2 ? 500 : 0; });
+        expect([](Rank, Rank) { return 0; });
+      }
+}
+
+constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// An allgatherv on one rank of threads that share memory.
+class SharedGather {
+ public:
+  SharedGather(const std::string& spec, Rank rank, const std::vector<int>& items)
+      : rank_(rank), own_({items[rank]}), all_(items), wanted_(items) {
+    const auto procs = static_cast<Rank>(items.size());
+    const Spec algorithm = parse_spec(Collective::allgatherv, spec);
+    const Call call{.collective = Collective::allgatherv,
+                    .procs = procs,
+                    .rank = rank,
+                    .parameters = algorithm.parameters};
+    prepared_ = ScheduleCache(1 << 20).get(*algorithm.algorithm, call);
+    places_ = shared_places(*algorithm.algorithm, call);
+    own_.fill([&](Rank, int i) { return value(rank, 0, i); });
+    wanted_.fill([](Rank source, int i) { return value(source, 0, i); });
+    arguments_ = {.collective = Collective::allgatherv,
+                  .procs = procs,
+                  .rank = rank,
+                  .send = {own_.memory.data() + 1, Blocks(1, MPI_Count{items[rank]}), MPI_INT},
+                  .recv = all_.side()};
+  }
+  SharedGather(const SharedGather&) = delete;
+  SharedGather& operator=(const SharedGather&) = delete;
+
+  std::uint64_t bytes() const { return shared_bytes(arguments_, *prepared_, places_); }
+
+  void run_on(const ThreadsMemory& memory) {
+    ThreadsMemory::Share share(memory, rank_);
+    Arena arena;
+    BoundCall call(arguments_, *prepared_, MPI_COMM_NULL, 0, arena);
+    call.share(share.memory(), places_, arena);
+    EXPECT_EQ(run(call, arena), MPI_SUCCESS);
+    EXPECT_EQ(all_.memory, wanted_.memory) << "rank " << rank_ << " of " << arguments_.procs;
+  }
+
+ private:
+  Rank rank_;
+  Half own_, all_, wanted_;
+  std::shared_ptr<const Prepared> prepared_;
+  std::uint64_t places_ = 0;
+  Arguments arguments_;
+};
+
+/// Returns the bytes of shared memory.
+std::uint64_t expect_gather(const std::string& spec, const std::vector<int>& items) {
+  SCOPED_TRACE(spec);
+  const auto procs = static_cast<Rank>(items.size());
+  FakeMpi fake(static_cast<int>(procs), {.rendezvous = true});
+  const Agreement agreement(procs);
+  std::vector<std::unique_ptr<SharedGather>> ranks;
+  for (Rank rank = 0; rank < procs; ++rank)
+    ranks.push_back(std::make_unique<SharedGather>(spec, rank, items));
+  const std::uint64_t bytes = ranks.front()->bytes();
+  for (const auto& rank : ranks) EXPECT_EQ(rank->bytes(), bytes);
+  const ThreadsMemory memory(procs, 1, bytes);
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < procs; ++rank)
+    threads.emplace_back([&, rank] {
+      fake.enter(static_cast<int>(rank));
+      ranks[rank]->run_on(memory);
+    });
+  for (std::thread& thread : threads) thread.join();
+  return bytes;
+}
+
+TEST(BoundCall, SharedPlacesHaveTheSizesOfTheirBlocks) {
+  for (const std::string spec :
+       {"shared", "shared;segments=3", "shared;direct=1", "shared;segments=2;direct=1"})
+    for (const std::vector<int>& items : {std::vector{0, 0, 0},
+                                          {5, 0, 3, 14},
+                                          {0, 16, 0},
+                                          {1, 7000, 2, 0, 40},
+                                          {15},
+                                          {0, 300},
+                                          {3, 1, 4, 1, 5, 9, 2, 6, 50}})
+      expect_gather(spec, items);
+  EXPECT_EQ(expect_gather("shared", {1, 7000, 0, 40}), 2 * (64 + padded(28000) + 0 + padded(160)));
+  EXPECT_EQ(expect_gather("shared;segments=3", {1, 7000, 0, 40}), 2 * (64 + padded(9334) + 0 + padded(54)));
+  EXPECT_EQ(expect_gather("shared", {1, 14, 0, 4}), 8 * 64u);  // carried by the signals
 }
 
 TEST(TagWindow, AgreementsBeginInTheOrderOfCalls) {

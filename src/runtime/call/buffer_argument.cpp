@@ -119,6 +119,7 @@ PackedBuffer::PackedBuffer(const BufferArgument& argument, const Layout& layout,
     memory_ = blocks.back_to_back(arena).memory(staging_, packed, layout.segments);
   }
   if (layout.by_items) memory_.cut_between(facts_.size);
+  memory_.cut_after(layout.head);
 }
 
 void* PackedBuffer::items(Rank block) const {

@@ -85,6 +85,7 @@ struct Layout {
   bool copied = false;         ///< always in staging
   /// Bytes reserved for every block, independent of its size: implies staging.
   std::optional<std::uint64_t> padded_to = std::nullopt;
+  std::size_t head = 0;   ///< bytes of a block's first place, of two; 0: places are of equal size
   bool by_items = false;  ///< places end between items, whose bytes may be in any order
 };
 

@@ -31,11 +31,35 @@ const char* name_of(Way way) {
   return way == Way::compiled ? "compiled" : way == Way::dynamic ? "dynamic" : "shuffled";
 }
 
+/// Sizes of blocks: equal; several, among them 0; one block much larger than the others; one rank's alone.
+enum class Sizes { equal, several, one_large, one_only };
+constexpr Sizes all_sizes[] = {Sizes::equal, Sizes::several, Sizes::one_large, Sizes::one_only};
+
+const char* name_of(Sizes sizes) {
+  constexpr const char* names[] = {"equal", "several", "one large", "one only"};
+  return names[static_cast<int>(sizes)];
+}
+
+int block_of(Sizes sizes, Rank rank, Rank procs, int usual) {
+  switch (sizes) {
+    case Sizes::equal:
+      return usual;
+    case Sizes::several:
+      return static_cast<int>(rank * 7 % 5) * usual / 4;
+    case Sizes::one_large:
+      return rank == procs / 2 ? 50 * usual : usual / 8;
+    case Sizes::one_only:
+      return rank == procs / 2 ? usual : 0;
+  }
+  return 0;
+}
+
 /// Block sizes and positions of one run, and whether the own block is in place.
 struct Shape {
   std::vector<int> counts, places;
   bool in_place = false;
 
+  int largest() const { return *std::max_element(counts.begin(), counts.end()); }
   std::size_t bytes() const {
     std::size_t most = 0;
     for (std::size_t i = 0; i < counts.size(); ++i)
@@ -44,14 +68,14 @@ struct Shape {
   }
 };
 
-Shape shape_of(Rank procs, bool irregular, bool in_place, int block = 24) {
+Shape shape_of(Rank procs, Sizes sizes, bool in_place, int block = 24) {
   Shape shape;
   shape.in_place = in_place;
   int next = 0;
   for (Rank i = 0; i < procs; ++i) {
-    shape.counts.push_back(irregular ? static_cast<int>(i * 7 % 5) * block / 4 : block);
+    shape.counts.push_back(block_of(sizes, i, procs, block));
     shape.places.push_back(next);
-    next += shape.counts.back() + (irregular ? static_cast<int>(i % 3) : 0);
+    next += shape.counts.back() + (sizes == Sizes::equal ? 0 : static_cast<int>(i % 3));
   }
   return shape;
 }
@@ -142,12 +166,12 @@ Participants participants_of(const Algorithm& algorithm, const std::vector<Value
     all.push_back(std::make_unique<Participant>(algorithm, parameters, rank, shape, irregular));
   if (algorithm.shared_places) {
     const auto procs = static_cast<Rank>(shape.counts.size());
-    const std::size_t place = shared_place_bytes(static_cast<std::size_t>(shape.counts.front()), 1,
+    const std::size_t place = shared_place_bytes(static_cast<std::size_t>(shape.largest()), 1,
                                                  segments(algorithm, procs, parameters));
     const ThreadsMemory memory(procs, algorithm.shared_places(procs, parameters), place);
     const bool signals_carry = algorithm.signals_can_carry &&
                                algorithm.signals_can_carry(procs, parameters) &&
-                               shape.counts.front() <= static_cast<int>(SharedMemory::carried_bytes);
+                               shape.largest() <= static_cast<int>(SharedMemory::carried_bytes);
     for (const auto& one : all) one->share(memory, signals_carry);
   }
   return all;
@@ -171,14 +195,15 @@ std::vector<int> run_all(FakeMpi& fake, Participants& all, Way way, std::uint32_
 
 void expect_delivery(const Algorithm& algorithm, const std::vector<Value>& parameters, Rank procs) {
   unsigned seed = 1;
-  for (const bool irregular : {false, true})
+  for (const Sizes sizes : all_sizes)
     for (const Way way : ways) {
+      const bool irregular = sizes != Sizes::equal;
       if (irregular && !algorithm.serves(Collective::allgatherv)) continue;
       const bool in_place = seed % 2 == 0, rendezvous = seed % 3 != 0;
       SCOPED_TRACE(spec_text({&algorithm, parameters}) + ", P=" + std::to_string(procs) + ", " +
-                   name_of(way) + (irregular ? ", irregular" : "") + (in_place ? ", in place" : "") +
+                   name_of(way) + ", " + name_of(sizes) + (in_place ? ", in place" : "") +
                    (rendezvous ? ", rendezvous" : ""));
-      const Shape shape = shape_of(procs, irregular, in_place);
+      const Shape shape = shape_of(procs, sizes, in_place);
       FakeMpi fake(static_cast<int>(procs), {.rendezvous = rendezvous, .seed = ++seed});
       Participants all = participants_of(algorithm, parameters, shape, irregular);
       // Often enough that a fast rank would overwrite data that a slow one reads.
@@ -210,7 +235,7 @@ TEST(Execution, LargeScatteredBlocks) {
   for (const Algorithm* algorithm : catalogue(Collective::allgather)) {
     if (algorithm->name != "sparbit" && algorithm->name != "bruck") continue;
     for (const Way way : ways) {
-      const Shape shape = shape_of(5, false, false, 40000);
+      const Shape shape = shape_of(5, Sizes::equal, false, 40000);
       FakeMpi fake(5, {.rendezvous = true, .seed = 5});
       Participants all = participants_of(*algorithm, algorithm->default_parameters(), shape, false);
       for (const int code : run_all(fake, all, way, 2)) EXPECT_EQ(code, MPI_SUCCESS);
@@ -309,7 +334,7 @@ TEST(Execution, AnErrorOfTheMpiEndsTheRun) {
     if (algorithm->is_native() || algorithm->is_composed() || algorithm->shared_places) continue;
     for (const Way way : {Way::compiled, Way::dynamic})
       for (int call = 1; call <= 12; ++call) {
-        const Shape shape = shape_of(4, false, false);
+        const Shape shape = shape_of(4, Sizes::equal, false);
         FakeMpi fake(4, {.rendezvous = true, .failing_rank = 1, .failing_call = call});
         Participants all = participants_of(*algorithm, algorithm->default_parameters(), shape, false);
         const std::vector<int> codes = run_all(fake, all, way, 1);

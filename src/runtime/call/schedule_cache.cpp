@@ -14,6 +14,10 @@ std::shared_ptr<const Prepared> prepare(const Algorithm& algorithm, const Call& 
   prepared->schedule = std::move(runnable.schedule);
   prepared->online = std::move(runnable.online);
   prepared->segments = segments(algorithm, call);
+  if (algorithm.block_in_place)
+    for (Place place = 0; place < prepared->schedule.places(Buffer::shared); ++place)
+      prepared->block_in_place.push_back(algorithm.block_in_place(place));
+  prepared->head = head_bytes(algorithm, call.parameters);
   prepared->relays = relays({&algorithm, call.parameters, call.parts});
   prepared->signals_can_carry =
       algorithm.signals_can_carry && algorithm.signals_can_carry(call.procs, call.parameters);

@@ -21,13 +21,17 @@ struct Prepared {
   std::unique_ptr<const OnlineAlgorithm> online;  ///< if set, the schedule has no steps
   Order order;                                    ///< empty if the schedule runs dynamically
   std::uint32_t segments = 1;
+  std::vector<Rank> block_in_place;  ///< by shared place; empty: any block
+  std::size_t head = 0;              ///< bytes of a block's first place, of two; 0: places are of equal size
   bool is_dynamic = false;
   bool relays = false;  ///< see Algorithm
   bool signals_can_carry = false;
 
   bool has_scratch() const { return schedule.buffers() > index(Buffer::scratch); }
 
-  std::size_t memory() const { return schedule.memory() + order.capacity() * sizeof(Op); }
+  std::size_t memory() const {
+    return schedule.memory() + order.capacity() * sizeof(Op) + block_in_place.capacity() * sizeof(Rank);
+  }
 };
 
 class ScheduleCache {

@@ -95,7 +95,7 @@ class Operation : public GeneralizedRequest {
     if (!turn_) return Polled::next();
     if (const int failed = internal_->failure; failed != MPI_SUCCESS) return Polled::over(failed);
     if (!turn_->has_come()) return Polled::waiting();
-    call_->share(turn_->memory(), shared_places_);
+    call_->share(turn_->memory(), shared_places_, arena_);
     has_begun_sharing_ = true;
     return Polled::next();
   }

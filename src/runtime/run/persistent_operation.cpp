@@ -198,7 +198,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
     arena_.reset();
     first_code_ = call_.pack();
     call_.set_persistent(number_, runs_++);
-    if (memory_) call_.share(*memory_, shared_places_);
+    if (memory_) call_.share(*memory_, shared_places_, arena_);
     run_.emplace(call_.binding(), Limits{}, arena_);
     progress::add(this);
     progress::advance_all();
@@ -265,7 +265,8 @@ int make_persistent(const Arguments& arguments, Communicator& communicator, Nati
   std::shared_ptr<Decision> decided = communicator.decide(signature);
   std::shared_ptr<SharedMemory> memory;
   if (decided->prepared && decided->shared_places > 0) {
-    memory = communicator.shared_memory().for_operation(shared_bytes(*decided, arguments));
+    memory = communicator.shared_memory().for_operation(
+        shared_bytes(arguments, *decided->prepared, decided->shared_places));
     signature.may_share = memory != nullptr;
     if (!memory) decided = communicator.decide(signature);
   }

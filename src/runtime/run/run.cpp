@@ -83,7 +83,7 @@ inline void await_turn(const Communicator& communicator, std::uint32_t number) {
 /// decision stays: another call of that signature may have smaller items.)
 bool has_shared_memory(const Decision& decision, const Arguments& arguments, Communicator& communicator) {
   if (decision.shared_places == 0) return true;
-  const std::uint64_t bytes = shared_bytes(decision, arguments);
+  const std::uint64_t bytes = shared_bytes(arguments, *decision.prepared, decision.shared_places);
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
@@ -100,7 +100,7 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   BoundCall call(arguments, *decision.prepared, internal, number, arena);
   await_turn(communicator, number);
   if (call.must_agree()) code = agree(call, communicator.tags().shared()->tag_window);
-  if (decision.shared_places > 0) call.share(*communicator.shared(), decision.shared_places);
+  if (decision.shared_places > 0) call.share(*communicator.shared(), decision.shared_places, arena);
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS)
     code = execute(decision, call, arena);
@@ -133,10 +133,6 @@ int run_beside_others(const Binding& binding, Arena& arena) {
     return done || code != MPI_SUCCESS;
   });
   return code;
-}
-
-std::uint64_t shared_bytes(const Decision& decision, const Arguments& arguments) {
-  return decision.shared_places * shared_place_bytes(arguments, *decision.prepared);
 }
 
 CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes) {
@@ -282,7 +278,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   std::shared_ptr<Decision> decision = communicator.decide(signature);
   std::shared_ptr<SharedLanes> lanes;
   if (decision->prepared && decision->shared_places > 0) {
-    lanes = communicator.lanes(shared_bytes(*decision, arguments));
+    lanes = communicator.lanes(shared_bytes(arguments, *decision->prepared, decision->shared_places));
     signature.may_share = lanes != nullptr;
     if (!lanes) decision = communicator.decide(signature);
   }

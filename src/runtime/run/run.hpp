@@ -99,10 +99,6 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request);
 
-/// Bytes that the ranks of the fullest node share in a call whose decision has shared places: equal on all
-/// ranks. (Reductions are cut between items, whose size only the call knows.)
-std::uint64_t shared_bytes(const Decision& decision, const Arguments& arguments);
-
 /// The inputs of a decision on a call.
 CallSignature signature_of(const Arguments& arguments, std::uint64_t total_bytes);
 

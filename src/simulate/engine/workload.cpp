@@ -23,6 +23,15 @@ bool is_scattered(std::span<const Range> ranges) {
 
 bool touches(const Step& step, Buffer buffer) { return (step.touches >> index(buffer) & 1) != 0; }
 
+/// The ranges that state a step's bytes. A shared place is as large as the largest block, so those of a copy
+/// from it are its target's.
+std::span<const Range> sized(const Schedule& schedule, StepId id) {
+  const StepKind kind = schedule[id].kind;
+  if (kind != StepKind::copy && kind != StepKind::combine) return schedule.ranges(id);
+  const std::span<const Range> from = schedule.from(id);
+  return !from.empty() && from.front().buffer() == Buffer::shared ? schedule.to(id) : from;
+}
+
 /// The rank's output is its input, as that of a broadcast's root: no step writes to it.
 bool has_input_as_output(const Schedule& schedule) {
   for (StepId id = 0; id < schedule.size(); ++id)
@@ -121,12 +130,9 @@ void Workload::set_bytes(const Bytes& bytes, Empty empty) {
   std::size_t next = 0;
   const auto set = [&](const Schedule& schedule) {
     for (StepId id = 0; id < schedule.size(); ++id, ++next) {
-      const StepKind kind = schedule[id].kind;
-      const bool has_source = kind == StepKind::copy || kind == StepKind::combine;
       SimStep& sim_step = steps_[next];
       const bool is_shm_signal = schedule[id].is_shm_signal();
-      sim_step.bytes =
-          is_shm_signal ? 0 : bytes(schedule, has_source ? schedule.from(id) : schedule.ranges(id));
+      sim_step.bytes = is_shm_signal ? 0 : bytes(schedule, sized(schedule, id));
       sim_step.omitted = empty == Empty::omitted && schedule[id].is_message() && sim_step.bytes == 0 &&
                          !schedule.sends_empty_messages() && !is_shm_signal;
     }
