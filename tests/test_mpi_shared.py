@@ -172,6 +172,7 @@ def test_several_calls_outstanding(name: str, procs: int, how: str, thread: str,
     """More than there are lanes, of all collectives and on several communicators; completed in any order."""
     path = tmp_path / "rules.json"
     rules = [*RULES, {"collective": "reduce_scatter", "use": "shared"}]
+    rules = [each for each in rules if not each["collective"].endswith("v")]  # random_conformance has others
     path.write_text(json.dumps({"convene_rules": 1, "rules": rules}))
     stack = present(name)
     variables = {"CONVENE_RULES": str(path), "CONVENE_PROGRESS_THREAD": thread}
