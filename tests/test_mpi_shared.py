@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from convene import _core
 
-from tests.conformance import random_calls
+from tests.conformance import random_calls, reductions
 from tests.conformance.stacks import Done, Stack, all_stacks
 
 STACKS = ["openmpi4", "openmpi5", "mpich4", "mpich5", "mpich5-abi", "impi"]
@@ -99,9 +99,10 @@ def test_random_calls(name: str, mode: str, program: str) -> None:
     if (name, program) == ("mpich4", "random_reductions"):
         pytest.skip("MPICH 4.0's own MPI_Reduce, with which results are compared, crashes")
     variables = {"CONVENE_SHUFFLE": "7"} if mode == "shuffled" else {"CONVENE_EXECUTE": mode}
+    options = reductions.options_of(stack, program)
     done = stack.run(
         4,
-        [random_calls.program_of(stack, program), "--calls", "300", "--seed", "5"],
+        [random_calls.program_of(stack, program), *options, "--calls", "300", "--seed", "5"],
         {"CONVENE_TEST_SPECS": "\n".join(SPECS[program]), **variables},
         preload=False,
         timeout=120,

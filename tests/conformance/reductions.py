@@ -46,6 +46,11 @@ def specs(program: str, procs: int, nodes: str = "") -> str:
     return "\n".join(lines)
 
 
+def options_of(stack: Stack, program: str) -> list[str]:
+    """Under the standard ABI, only the drop-in library completes non-blocking calls of Convene's."""
+    return ["--native-nonblocking"] if program == RANDOM and stack.library == "abi" else []
+
+
 def problem_of(
     stack: Stack,
     program: str,
@@ -57,7 +62,7 @@ def problem_of(
     """What went wrong; empty where all results were equal."""
     done = stack.run(
         procs,
-        [program_of(stack, program), *options],
+        [program_of(stack, program), *options_of(stack, program), *options],
         {"CONVENE_TEST_SPECS": specs(program, procs, nodes)} | ({"CONVENE_MAPPING": nodes} if nodes else {}),
         preload=False,
         timeout=timeout,

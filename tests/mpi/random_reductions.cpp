@@ -2,14 +2,15 @@
 // Random reductions, each executed by Convene and natively: their results must be equal byte for byte.
 //
 //   random_reductions [--calls N] [--seed S] [--minutes M] [--collective NAME] [--interposed] [--ordered]
-//                     [--verbose]
+//                     [--native-nonblocking] [--verbose]
 //
 // Operators (predefined ones, and user-defined ones that commute or not), datatypes (predefined, and derived
 // ones with gaps), counts, roots, in-place, communicators, blocking calls and several non-blocking ones at
 // once are drawn from the seed. The algorithms are listed in CONVENE_TEST_SPECS, a line "COLLECTIVE SPEC"
-// each; then "commutative" if the operator must commute, and "blocking" if non-blocking calls cannot use it.
-// With --interposed the program calls MPI_… instead of convene_…, so it needs the drop-in library, with the
-// algorithms of CONVENE_USE; operators then all commute, except with --ordered.
+// each; then "commutative" if the operator must commute. With --native-nonblocking all non-blocking calls are
+// native, as under the standard ABI without the drop-in library: they are made, but not with what MPIs fail
+// at. With --interposed the program calls MPI_… instead of convene_…, so it needs the drop-in library, with
+// the algorithms of CONVENE_USE; operators then all commute, except with --ordered.
 #include <convene/convene.h>
 
 #include <cstdio>
@@ -45,13 +46,14 @@ struct Drawn {
 class Test {
  public:
   Test(int calls, double seconds, std::uint64_t seed, std::string only, bool interposed, bool ordered,
-       bool verbose)
+       bool native_nonblocking, bool verbose)
       : calls_(calls),
         seconds_(seconds),
         seed_(seed),
         only_(std::move(only)),
         interposed_(interposed),
         ordered_(ordered),
+        native_nonblocking_(native_nonblocking),
         verbose_(verbose) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     std::istringstream lines(std::getenv("CONVENE_TEST_SPECS") ? std::getenv("CONVENE_TEST_SPECS") : "");
@@ -155,7 +157,7 @@ class Test {
       for (const Spec& each : specs)
         if (each.text != "native") spec = &each;
     drawn.spec = spec->text;
-    const bool is_native = spec->text == "native";
+    const bool is_native = spec->text == "native" || (outstanding && native_nonblocking_);
     const Comm& comm = one_of(comms_, shared);
     call.comm = comm.handle;
     drawn.comm_name = comm.name;
@@ -228,7 +230,7 @@ class Test {
   const double seconds_;
   const std::uint64_t seed_;
   const std::string only_;
-  const bool interposed_, ordered_, verbose_;
+  const bool interposed_, ordered_, native_nonblocking_, verbose_;
   bool shares_memory_ = false;
   int rank_ = 0, failures_ = 0;
   const std::vector<Kind> predefined_ = predefined_kinds(), user_ = user_kinds();
@@ -244,7 +246,7 @@ int main(int argc, char** argv) {
   double minutes = 0;
   std::uint64_t seed = 1;
   std::string only;
-  bool interposed = false, ordered = false, verbose = false;
+  bool interposed = false, ordered = false, native_nonblocking = false, verbose = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
@@ -260,12 +262,15 @@ int main(int argc, char** argv) {
       interposed = true;
     else if (option == "--ordered")
       ordered = true;
+    else if (option == "--native-nonblocking")
+      native_nonblocking = true;
     else if (option == "--verbose")
       verbose = true;
     else
       MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  const int result = Test(calls, minutes * 60, seed, only, interposed, ordered, verbose).run_all();
+  const int result =
+      Test(calls, minutes * 60, seed, only, interposed, ordered, native_nonblocking, verbose).run_all();
   MPI_Finalize();
   return result;
 }
