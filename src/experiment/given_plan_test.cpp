@@ -194,6 +194,7 @@ TEST(GivenPlan, IsSimulatedAsItsAlgorithm) {
     if (request.procs != 6 || request.in_place || request.spec.find('(') != std::string::npos) return;
     const Algorithm& algorithm = *parse_spec(parse_collective(request.collective), request.spec).algorithm;
     if (algorithm.is_online() || algorithm.needs_whole_graph) return;  // simulated with arrivals, with nodes
+    if (algorithm.cut == Cut::head_first) return;                      // slots in a file have equal shares
     SimulationRequest simulation{.collective = request.collective,
                                  .spec = request.spec,
                                  .procs = request.procs,
