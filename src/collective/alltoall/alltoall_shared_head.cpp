@@ -8,10 +8,10 @@
 //           messages per rank; P(P − 1) shared places of a head each.
 //
 //   P = 3, block xy goes from rank x to rank y, its rest is xy':
-//            round 0: writes, sends         round 1: copies, receives
-//   rank     0       1       2              0       1       2
-//            01 01'  12 12'  20 20'         20 20'  01 01'  12 12'
-//            02 02'  10 10'  21 21'         10 10'  21 21'  02 02'    (the own block is a copy)
+//            round 0: writes    round 1: copies, sends and receives
+//   rank     0   1   2          0             1             2
+//            01  12  20         20 01' 20'    01 12' 01'    12 20' 12'
+//            02  10  21         10 02' 10'    21 10' 21'    02 21' 02'    (the own block is a copy)
 #include "collective/shm/heads.hpp"
 #include "collective/shm/pairs.hpp"
 
@@ -22,13 +22,18 @@ void generate_alltoall_shared_head(const Call& call, Builder& builder) {
   const auto place = [&](Rank from, Rank to) {
     return Range(Buffer::shared, pair_number(from, to, call.procs));
   };
-  for (Rank above = 1; above < call.procs; ++above)
-    give_block(call.up(above), call.up(above), place(call.rank, call.up(above)), builder);
+  for (Rank distance = 1; distance < call.procs; ++distance)
+    give_head(call.up(distance), call.up(distance), place(call.rank, call.up(distance)), builder);
   builder.copy(whole_block(Buffer::input, call.rank), whole_block(Buffer::output, call.rank));
   builder.round(1);
-  for (Rank below = 1; below < call.procs; ++below)
-    take_head(call.down(below), call.down(below), place(call.down(below), call.rank), builder);
-  for (Rank below = 1; below < call.procs; ++below) take_rest(call.down(below), call.down(below), builder);
+  for (Rank distance = 1; distance < call.procs; ++distance)
+    take_head(call.down(distance), call.down(distance), place(call.down(distance), call.rank), builder);
+  // Sends and receives take turns: with sends alone, more ranks than may be in flight would wait for each
+  // other.
+  for (Rank distance = 1; distance < call.procs; ++distance) {
+    give_rest(call.up(distance), call.up(distance), builder);
+    take_rest(call.down(distance), call.down(distance), builder);
+  }
 }
 
 std::uint64_t places_of_pairs(Rank procs, std::span<const Value>) {

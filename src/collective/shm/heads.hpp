@@ -10,11 +10,21 @@ namespace convene::collective {
 
 inline Range whole_block(Buffer buffer, Rank block) { return Range(buffer, 2 * block, 2); }
 
-/// Writes the head of a block of the input into a shared place and signals its reader; sends the rest.
-inline void give_block(Rank block, Rank to, const Range& place, Builder& builder) {
+/// Writes the head of a block of the input into a shared place and signals its reader. give_rest() follows.
+inline void give_head(Rank block, Rank to, const Range& place, Builder& builder) {
   builder.copy(Range(Buffer::input, 2 * block), place);
   builder.send(to, place);
+}
+
+/// Sends the rest of a block of the input.
+inline void give_rest(Rank block, Rank to, Builder& builder) {
   builder.send(to, Range(Buffer::input, 2 * block + 1));
+}
+
+/// Both.
+inline void give_block(Rank block, Rank to, const Range& place, Builder& builder) {
+  give_head(block, to, place, builder);
+  give_rest(block, to, builder);
 }
 
 /// Copies the head of a block of the output from its shared place, once it is there. take_rest() follows.
