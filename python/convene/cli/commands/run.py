@@ -143,7 +143,7 @@ class Progress:
     transport: Annotated[
         str | None,
         typer.Option(
-            metavar="mpi|fabric|\nfabric:PROVIDER[:PROTOCOL]",
+            metavar="mpi|fabric|\nfabric:PROVIDER\n[:PROTOCOL]",
             help="Send messages of Convene's algorithms by the MPI (default) or by libfabric, with the "
             "provider of this name, as tagged messages or (notified) puts with notification. Wisdom is not "
             "used with a fabric.",
