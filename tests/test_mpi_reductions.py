@@ -40,6 +40,8 @@ def test_random_reductions(name: str, procs: int) -> None:
 @pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "mpich4", "mpich5"])
 def test_reductions_of_an_unmodified_program(name: str) -> None:
     stack = present(name)
+    if name == "mpich4":
+        pytest.skip("MPICH 4.0's own MPI_Reduce, with which results are compared, crashes")
     options = ["--interposed", "--calls", "300", "--seed", "5"]
     done = stack.run(3, [program_of(stack, reductions.RANDOM), *options], {"CONVENE_USE": USE})
     assert done.status == 0, done.output

@@ -33,16 +33,16 @@ struct CallSignature {
 /// Decision for one signature.
 struct Decision {
   CallSignature signature;
-  bool depends_on_form = false;              ///< valid for blocking, non-blocking or persistent calls only
-  bool any_size = false;                     ///< valid for every size
-  bool wants_nodes = false;                  ///< may change once the nodes, or all neighbours, are known
+  bool depends_on_form = false;  ///< valid for blocking, non-blocking or persistent calls only
+  bool any_size = false;         ///< valid for every size
+  bool wants_nodes = false;      ///< may change once the nodes, or all neighbours, are known
+  Reason reason = Reason::by_default;
   std::shared_ptr<const Prepared> prepared;  ///< null: native
   std::uint64_t shared_places = 0;           ///< shared by the ranks of the fullest node
   Program program;                           ///< bound to the sizes of the last call
   Spec spec;                                 ///< the choice; its algorithm is null if the call is native
   std::string algorithm = "native";          ///< the same as text
-  Reason reason = Reason::by_default;
-  std::string reason_detail;    ///< see reason_text()
+  std::string reason_detail;                 ///< see reason_text()
   std::string chosen;           ///< the choice with its parameters, before an unmet requirement was found
   CallStats* record = nullptr;  ///< of the size class that was counted last
 

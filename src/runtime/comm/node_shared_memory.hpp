@@ -54,8 +54,8 @@ class NodeSharedMemory {
   const NodeTopology& nodes_;
   std::unique_ptr<SharedMemory> memory_;
   std::shared_ptr<SharedLanes> lanes_;
-  std::uint64_t mapped_ahead_ = 0;                       // bytes
   std::uint64_t wanted_in_lanes_ = 0;                    // equal on all ranks
+  std::uint32_t mapped_ahead_ = 0;                       // bytes
   bool is_refused_ = false, are_lanes_refused_ = false;  // equal on all ranks
   /// Bytes that persistent operations hold on this rank; null before the first one.
   std::shared_ptr<std::atomic<std::uint64_t>> held_by_operations_;

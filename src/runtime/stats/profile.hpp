@@ -14,12 +14,12 @@ namespace convene::runtime {
 /// Counts for one (collective, algorithm, reason, power of two of bytes per block) on a communicator.
 struct CallStats {
   Collective collective = Collective::allgather;
-  std::string algorithm;  ///< with its parameters, as in CONVENE_USE
-  std::string reason;
-  unsigned size_class = 0;  ///< bit width of the bytes per block
   /// For calls that end after they have returned. The driver of progress counts them, possibly in another
   /// thread than that of calls that end at once: so they have a separate record, merged in the output.
   bool ends_later = false;
+  unsigned size_class = 0;  ///< bit width of the bytes per block
+  std::string algorithm;    ///< with its parameters, as in CONVENE_USE
+  std::string reason;
   std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, summed over the calls
   std::uint64_t timed = 0;             ///< number of timed calls; the following fields are of these
   std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
