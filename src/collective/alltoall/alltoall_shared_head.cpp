@@ -28,8 +28,8 @@ void generate_alltoall_shared_head(const Call& call, Builder& builder) {
   builder.round(1);
   for (Rank distance = 1; distance < call.procs; ++distance)
     take_head(call.down(distance), call.down(distance), place(call.down(distance), call.rank), builder);
-  // Sends and receives take turns: with sends alone, more ranks than may be in flight would wait for each
-  // other.
+  // Sends and receives alternate: if all sends came first, more would be needed than may be in flight, and
+  // no rank would reach its receives.
   for (Rank distance = 1; distance < call.procs; ++distance) {
     give_rest(call.up(distance), call.up(distance), builder);
     take_rest(call.down(distance), call.down(distance), builder);

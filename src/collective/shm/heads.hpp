@@ -21,7 +21,7 @@ inline void give_rest(Rank block, Rank to, Builder& builder) {
   builder.send(to, Range(Buffer::input, 2 * block + 1));
 }
 
-/// Both.
+/// Writes the head of a block and sends its rest at once.
 inline void give_block(Rank block, Rank to, const Range& place, Builder& builder) {
   give_head(block, to, place, builder);
   give_rest(block, to, builder);
