@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "base/error.hpp"
 #include "collective/hierarchy/by_arrival.hpp"

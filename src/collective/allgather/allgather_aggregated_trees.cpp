@@ -19,8 +19,6 @@
 //   rank     0 1 2 3 4   0 1 2 3 4   0 1 2 3 4   0 1 2 3 4
 //   block 0  0 . . . .   0 . . . *   0 . * . 0   0 * 0 * 0
 //   block 1  . 1 . . .   * 1 . . .   1 1 . * .   1 1 * 1 *
-#include <algorithm>
-
 #include "collective/allgather/allgather_blocks.hpp"
 #include "collective/parts/aggregation.hpp"
 

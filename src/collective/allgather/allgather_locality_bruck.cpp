@@ -21,7 +21,6 @@
 //   P = 6 on three nodes: in round 1 the first rank of a node receives the next node's blocks, the second one
 //   those of the node after that.
 #include <algorithm>
-#include <numeric>
 
 #include "collective/allgather/allgather_blocks.hpp"
 #include "collective/hierarchy/hierarchy.hpp"

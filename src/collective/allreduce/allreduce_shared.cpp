@@ -14,7 +14,7 @@
 //   rank 3   place 3 = x₃    the same
 //
 //   P = 5 begins with x₄.
-#include "collective/shm/shm.hpp"
+#include "collective/core/algorithm.hpp"
 
 namespace convene::collective {
 namespace {

@@ -2,6 +2,7 @@
 // The parameter "aggregation" of aggregated trees, and the blocks of their messages.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "collective/parts/partial.hpp"

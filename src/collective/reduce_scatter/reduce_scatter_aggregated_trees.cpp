@@ -17,7 +17,6 @@
 //   block 3  0  1  2  3     .  12 .  03       .   .   .   all
 //
 // P = 5 takes the distances 1, 2, 4: rank r sends the blocks r − 1 and r − 3, then r − 2, then r − 4.
-#include <algorithm>
 #include <ranges>
 
 #include "collective/parts/aggregation.hpp"
