@@ -146,7 +146,7 @@ def test_the_steady_state_allocates_nothing(spec: str, mode: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY_BUILD)
 def test_c_api(name: str) -> None:
-    """Among it: the handle of a communicator takes at most 4 KiB."""
+    """Among it: the memory of a communicator, after native calls and after one algorithm of Convene's."""
     stack = present(name)
     done = stack.run(2 if stack.spins else 3, [stack.program("c_api")], preload=False)
     assert done.status == 0, done.output

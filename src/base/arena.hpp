@@ -3,6 +3,7 @@
 // by the next run. After the first runs it allocates nothing more.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -55,7 +56,7 @@ class Arena {
   std::size_t memory() const { return total_; }
 
  private:
-  static constexpr std::size_t alignment = 64, least_chunk = 1024;
+  static constexpr std::size_t alignment = 64, least_chunk = 256;
 
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{alignment}); }
@@ -69,7 +70,7 @@ class Arena {
   }
 
   [[gnu::noinline]] void grow(std::size_t bytes) {
-    room_ = bytes > least_chunk ? bytes : least_chunk;
+    room_ = std::max({bytes, total_, least_chunk});
     chunks_.emplace_back(static_cast<std::byte*>(::operator new[](room_, std::align_val_t{alignment})));
     last_ = chunks_.back().get();
     total_ += room_;

@@ -221,7 +221,7 @@ void Program::add_message(const Schedule& schedule, StepId id, const Buffers& bu
 
 std::size_t Program::memory() const {
   return sizeof *this + instructions_.capacity() * sizeof(Instruction) + input_.memory() + output_.memory() +
-         blocks_.memory();
+         blocks_.memory() + shared_.memory();
 }
 
 }  // namespace convene::execute

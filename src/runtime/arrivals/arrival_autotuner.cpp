@@ -187,7 +187,7 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
   decision.signature = signature;
   decision.signature.in_place = in_place;
   decision.spec = spec;
-  decision.algorithm = spec_text(spec);
+  decision.chosen = spec_text(spec);
   decision.reason = Reason::forecast;
   decision.prepared = process_schedules().get(*spec.algorithm, call);
   return decision;

@@ -58,7 +58,7 @@ void log_choice(const Decision& decision, std::string_view algorithm, std::strin
 
 void log_choice(const Decision& decision, const CommInfo& info) {
   if (decision.reason == Reason::trial) return;
-  log_choice(decision, decision.algorithm, reason_text(decision.reason, decision.reason_detail), info);
+  log_choice(decision, decision.algorithm(), reason_text(decision.reason, decision.reason_detail), info);
 }
 
 }  // namespace convene::runtime

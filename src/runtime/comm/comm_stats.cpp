@@ -21,7 +21,7 @@ CallStats& CommStats::of(Decision& decision, std::uint64_t block_bytes, bool end
   if (!decision.record || decision.record->size_class != size_class ||
       decision.record->ends_later != ends_later)
     decision.record =
-        &profile_->find_or_add(decision.signature.collective, decision.algorithm,
+        &profile_->find_or_add(decision.signature.collective, decision.algorithm(),
                                reason_text(decision.reason, decision.reason_detail), size_class, ends_later);
   note_last(*decision.record, block_bytes);
   return *decision.record;

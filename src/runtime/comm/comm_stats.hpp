@@ -33,7 +33,7 @@ class CommStats {
   void forget_last() { last_ = nullptr; }
 
   const std::shared_ptr<LiveProfile>& profile() const { return profile_; }
-  std::size_t memory() const { return profile_->records.size() * sizeof(CallStats); }
+  std::size_t memory() const { return sizeof(LiveProfile) + profile_->records.size() * sizeof(CallStats); }
 
  private:
   std::shared_ptr<LiveProfile> profile_ = std::make_shared<LiveProfile>();

@@ -98,7 +98,8 @@ void Communicator::note_operations() {
 }
 
 std::size_t Communicator::memory() const {
-  return sizeof *this + arena_.memory() + decisions_.memory() + learning_.memory() + stats_.memory();
+  return sizeof *this + arena_.memory() + tags_.memory() + decisions_.memory() + learning_.memory() +
+         stats_.memory();
 }
 
 }  // namespace convene::runtime

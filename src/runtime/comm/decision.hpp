@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "collective/core/collective.hpp"
 #include "decide/reason.hpp"
@@ -39,12 +40,14 @@ struct Decision {
   Reason reason = Reason::by_default;
   std::shared_ptr<const Prepared> prepared;  ///< null: native
   std::uint64_t shared_places = 0;           ///< shared by the ranks of the fullest node
-  Program program;                           ///< bound to the sizes of the last call
+  std::unique_ptr<Program> program;          ///< bound to the sizes of the last call; null before the first
   Spec spec;                                 ///< the choice; its algorithm is null if the call is native
-  std::string algorithm = "native";          ///< the same as text
   std::string reason_detail;                 ///< see reason_text()
   std::string chosen;           ///< the choice with its parameters, before an unmet requirement was found
   CallStats* record = nullptr;  ///< of the size class that was counted last
+
+  /// What runs, as text.
+  std::string_view algorithm() const { return prepared ? std::string_view(chosen) : "native"; }
 
   bool is_for(const CallSignature& call) const {
     return signature.collective == call.collective && signature.root == call.root &&

@@ -156,7 +156,6 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
     decision.shared_places = shared_places(*spec.algorithm, call);
     decision.prepared = process_schedules().get(*spec.algorithm, call);
     decision.spec = spec;
-    decision.algorithm = decision.chosen;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -282,9 +281,16 @@ void Decisions::check_agreement(const CallSignature& call, const std::string& al
          true);
 }
 
+std::size_t Decisions::memory() const {
+  std::size_t bytes = decisions_.size() * sizeof(Decision) + fast_path_.memory();
+  for (const auto& decision : decisions_) bytes += decision->program ? sizeof(Program) : 0;
+  return bytes;
+}
+
 std::size_t Decisions::program_memory() const {
   std::size_t bytes = 0;
-  for (const auto& decision : decisions_) bytes += decision->program.memory() - sizeof(Program);
+  for (const auto& decision : decisions_)
+    if (decision->program) bytes += decision->program->memory() - sizeof(Program);
   return bytes;
 }
 

@@ -57,7 +57,7 @@ class Decisions {
   FastPath& fast_path() { return fast_path_; }
 
   /// Bytes held by the table, and by the programs of its decisions.
-  std::size_t memory() const { return decisions_.size() * sizeof(Decision) + fast_path_.natives.memory(); }
+  std::size_t memory() const;
   std::size_t program_memory() const;
 
  private:

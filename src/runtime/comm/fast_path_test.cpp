@@ -10,9 +10,9 @@ CallKey bcast_from(int root, MPI_Count count = 8) {
   return {.collective = Collective::bcast, .root = root, .recvcount = count, .recvtype = MPI_INT};
 }
 
-RepeatedCall call_of(const CallKey& key) {
-  return {.decision = std::make_shared<Decision>(), .key = key, .block_bytes = 4};
-}
+CallStats counts;
+
+RepeatedCall call_of(const CallKey& key) { return {.key = key, .record = &counts, .block_bytes = 4}; }
 
 TEST(FastPath, KeepsEightRoots) {
   NativeCalls calls;
@@ -37,17 +37,46 @@ TEST(FastPath, FindsNoOtherCall) {
   EXPECT_EQ(calls.find(key), nullptr);
 }
 
+TEST(FastPath, NeedsNoTableForOneNativeCall) {
+  FastPath path;
+  path.keep(call_of(bcast_from(0)), true);
+  path.keep(call_of(bcast_from(0)), true);
+  EXPECT_EQ(path.find(bcast_from(0)), &path);
+  EXPECT_EQ(path.memory(), 0u);
+  path.keep(call_of(bcast_from(1)), true);
+  EXPECT_EQ(path.find(bcast_from(1)), &path);
+  EXPECT_NE(path.find(bcast_from(0)), nullptr);
+  EXPECT_EQ(path.memory(), path.natives.memory());
+}
+
+TEST(FastPath, KeepsNativeCallsBesideAProgram) {
+  FastPath path;
+  const auto decision = std::make_shared<Decision>();
+  path.keep(call_of(bcast_from(0)), true);
+  path.forget_last();
+  path.keep_program({decision, {}, {}});
+  EXPECT_TRUE(path.has_program_of(decision.get()));
+  path.keep(call_of(bcast_from(1)), false);
+  EXPECT_TRUE(path.is_program(*path.find(bcast_from(1))));
+  ASSERT_NE(path.find(bcast_from(0)), nullptr);
+  EXPECT_FALSE(path.is_program(*path.find(bcast_from(0))));
+  path.keep(call_of(bcast_from(2)), true);
+  EXPECT_EQ(path.find(bcast_from(1)), nullptr);
+  EXPECT_FALSE(path.has_program_of(decision.get()));
+}
+
 TEST(FastPath, ForgetsAllOrTheLast) {
   FastPath path;
-  static_cast<RepeatedCall&>(path) = call_of(bcast_from(0));
-  path.natives.keep(path);
-  EXPECT_TRUE(path.is_for(bcast_from(0)));
+  path.keep(call_of(bcast_from(0)), true);
+  path.forget();
+  EXPECT_EQ(path.find(bcast_from(0)), nullptr);
+  EXPECT_EQ(path.memory(), 0u);
+  path.keep(call_of(bcast_from(0)), true);
   path.forget_last();
   EXPECT_FALSE(path.is_for(bcast_from(0)));
-  EXPECT_NE(path.natives.find(bcast_from(0)), nullptr);
+  EXPECT_NE(path.find(bcast_from(0)), nullptr);
   path.forget();
-  EXPECT_EQ(path.natives.find(bcast_from(0)), nullptr);
-  EXPECT_GT(path.natives.memory(), 0u);
+  EXPECT_EQ(path.find(bcast_from(0)), nullptr);
 }
 
 }  // namespace

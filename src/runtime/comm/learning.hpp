@@ -144,9 +144,7 @@ class Lesson {
 class Learning {
  public:
   Learning(const CommInfo& info, TagSpace& tags, Decisions& decisions)
-      : info_(info), tags_(tags), decisions_(decisions) {
-    forgotten_.reserve(most_forgotten);
-  }
+      : info_(info), tags_(tags), decisions_(decisions) {}
 
   /// The lesson of a blocking call, or null: where nothing is learned. Equal on all ranks, which must call it
   /// for the same calls.

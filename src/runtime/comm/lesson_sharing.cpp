@@ -36,7 +36,8 @@ void Learning::share(Lesson& made, const Decision& regular) {
 }
 
 void Learning::forget(std::unique_ptr<Lesson>& lesson) {
-  decisions_.fast_path().forget();  // it may refer to it
+  forgotten_.reserve(most_forgotten);  // first: nothing may fail once it is retired
+  decisions_.fast_path().forget();     // it may refer to it
   lesson->retire();
   if (forgotten_.size() == most_forgotten) forgotten_.erase(forgotten_.begin());
   forgotten_.push_back(std::move(lesson));

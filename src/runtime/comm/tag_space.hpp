@@ -88,6 +88,9 @@ class TagSpace {
     return internal_ ? internal_->failure.load(std::memory_order_relaxed) : static_cast<int>(MPI_SUCCESS);
   }
 
+  /// Bytes beside this object, without those of the MPI and of a transport.
+  std::size_t memory() const { return internal_ ? sizeof(InternalCommunicator) : 0; }
+
   /// The number of the next collective, equal on all ranks.
   std::uint32_t next_collective() { return collectives_++; }
   /// The same, once no older operation uses the tags of that number. There must be an internal communicator.

@@ -35,10 +35,12 @@ int execute(Decision& decision, const BoundCall& call, Arena& arena) {
   const Binding& binding = call.binding();
   if (!progress::may_block()) return run_beside_others(binding, arena);
   if (!prepared.is_dynamic) {
-    if (!decision.program.fits(binding.buffers, binding.signals_carry))
-      decision.program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena,
-                            binding.signals_carry);
-    return run_program(binding, decision.program, arena);
+    if (!decision.program) decision.program = std::make_unique<Program>();
+    Program& program = *decision.program;
+    if (!program.fits(binding.buffers, binding.signals_carry))
+      program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena,
+                   binding.signals_carry);
+    return run_program(binding, program, arena);
   }
   const std::uint64_t shuffle = settings().shuffle;
   if (shuffle == 0) return run_dynamic(binding, Limits{}, arena);
@@ -59,18 +61,11 @@ bool is_plain(const BufferArgument& side) {
   return facts.is_named && facts.is_contiguous && side.blocks.is_uniform();
 }
 
-/// Keeps a call for rerun(), if it is of the signature that may be repeated.
-void keep_for_fast_path(const Arguments& arguments, const std::shared_ptr<Decision>& decision, Lesson* lesson,
-                        FastPath& repeat) {
-  if (!may_have_equal_blocks(arguments.collective) || settings().check_agreement ||
-      !is_plain(arguments.send) || !is_plain(arguments.recv) ||
-      (is_reduction(arguments.collective) && !is_predefined(arguments.op)))
-    return;
-  repeat.key = arguments.key;
-  repeat.decision = decision;
-  repeat.lesson = lesson;
-  repeat.is_native = !decision->prepared;
-  if (repeat.is_native) repeat.has_only_empty_messages = false;
+/// True if rerun() may repeat calls with these arguments.
+bool may_repeat(const Arguments& arguments) {
+  return may_have_equal_blocks(arguments.collective) && !settings().check_agreement &&
+         is_plain(arguments.send) && is_plain(arguments.recv) &&
+         (!is_reduction(arguments.collective) || is_predefined(arguments.op));
 }
 
 /// Waits until the operations with the same tags as this collective are over.
@@ -87,8 +82,9 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
+/// Runs an algorithm of Convene's. Keeps its program for rerun() if other buffers may follow.
 int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
-                 Communicator& communicator, Lesson* lesson) {
+                 Communicator& communicator) {
   Decision& decision = *shared_decision;
   Arena& arena = communicator.arena();
   arena.reset();
@@ -108,16 +104,13 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
     shared->end();  // runs are counted equally on all ranks
   if (code == MPI_SUCCESS) code = call.finish();
   // During other operations a call runs without its program, which then may have other sizes, or none.
-  const bool has_program = !decision.prepared->is_dynamic &&
-                           decision.program.fits(call.binding().buffers, call.binding().signals_carry);
+  const bool has_program = !decision.prepared->is_dynamic && decision.program &&
+                           decision.program->fits(call.binding().buffers, call.binding().signals_carry);
   if (code == MPI_SUCCESS && call.is_direct() && has_program) {
     FastPath& repeat = communicator.fast_path();
-    repeat.binding = call.binding();
-    repeat.item_operator = call.item_operator();
-    repeat.binding.op.context = &repeat.item_operator;
+    repeat.keep_program({shared_decision, call.binding(), call.item_operator()});
     repeat.has_only_empty_messages =
-        decision.program.has_only_empty_messages() && !repeat.binding.shared_memory && !wait_warning.is_on();
-    keep_for_fast_path(arguments, shared_decision, lesson, repeat);
+        decision.program->has_only_empty_messages() && !call.binding().shared_memory && !wait_warning.is_on();
   }
   return code;
 }
@@ -174,8 +167,8 @@ int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator&
 }
 
 int rerun_barrier(Communicator& communicator) try {
-  const FastPath& last = communicator.fast_path();
-  CallStats& record = *last.record;
+  CallStats& record = *communicator.fast_path().record;
+  const RepeatedProgram& last = *communicator.fast_path().program;
   communicator.stats().note_last(record, 0);
   const bool is_timed = record.is_due();
   if (!is_timed) record.count(0);
@@ -183,7 +176,7 @@ int rerun_barrier(Communicator& communicator) try {
   const std::uint32_t number = communicator.tags().next_collective();
   await_turn(communicator, number);
   const int code = with_transport(last.binding, [&]<class T>() {
-    return run_zero_byte_messages(last.decision->program, transport_of<T>(last.binding), Tags(number));
+    return run_zero_byte_messages(*last.decision->program, transport_of<T>(last.binding), Tags(number));
   });
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   if (is_timed) record.add(ticks() - start, 0);
@@ -193,7 +186,7 @@ int rerun_barrier(Communicator& communicator) try {
 }
 
 int rerun_program(const void* input, void* output, Communicator& communicator) try {
-  FastPath& last = communicator.fast_path();
+  RepeatedProgram& last = *communicator.fast_path().program;
   Arena& arena = communicator.arena();
   last.binding.buffers.input.rebase(const_cast<void*>(input));
   last.binding.buffers.output.rebase(output);
@@ -203,7 +196,7 @@ int rerun_program(const void* input, void* output, Communicator& communicator) t
   arena.reset();
   if (last.decision->prepared->has_scratch())
     bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
-  const int code = run_program(last.binding, last.decision->program, arena);
+  const int code = run_program(last.binding, *last.decision->program, arena);
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   return code;
 } catch (...) {
@@ -236,18 +229,21 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     decision =
         std::make_shared<Decision>(Decision{.signature = signature, .reason = Reason::no_shared_memory});
   if (!has_memory || is_watched) log_choice(*decision, communicator.info());
+  FastPath& repeat = communicator.fast_path();
+  bool is_repeatable = false;
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else if (decision->prepared) {
-    code = run_prepared(decision, arguments, communicator, lesson);
+    code = run_prepared(decision, arguments, communicator);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
+    is_repeatable = repeat.has_program_of(decision.get());
   } else {
     code = run_native(native, communicator);
     // Waits inside the MPI are watched on the long way only.
-    if (code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) && !wait_warning.is_on())
-      keep_for_fast_path(arguments, decision, lesson, communicator.fast_path());
+    is_repeatable =
+        code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) && !wait_warning.is_on();
   }
   const std::uint64_t block = arguments.block_bytes(total);
   CallStats& record = communicator.stats().of(*decision, block);
@@ -255,16 +251,12 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   record.add(end - start, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
-    communicator.fast_path().forget();  // the next call must take this path, too
-    watch->note(communicator, end);     // ranks count their calls equally, including one that failed on some
+    repeat.forget();                 // the next call must take this path, too
+    watch->note(communicator, end);  // ranks count their calls equally, including one that failed on some
     return code;
   }
-  if (FastPath& repeat = communicator.fast_path();
-      repeat.decision == decision && repeat.key == arguments.key) {
-    repeat.record = &record;
-    repeat.block_bytes = block;
-    if (repeat.is_native) repeat.natives.keep(repeat);
-  }
+  if (is_repeatable && may_repeat(arguments))
+    repeat.keep({arguments.key, &record, lesson, block}, !decision->prepared);
   if (is_noted) lesson->note(start, end);
   return code;
 }

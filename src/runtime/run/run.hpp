@@ -85,7 +85,7 @@ template <class Function>
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
   const FastPath& last = communicator.fast_path();
-  return last.decision && last.has_only_empty_messages && last.key.collective == Collective::barrier &&
+  return last.record && last.has_only_empty_messages && last.key.collective == Collective::barrier &&
          !last.lesson && progress::may_block() && !ArrivalAutotuner::of(communicator);
 }
 /// Its short way.

@@ -27,7 +27,7 @@ void CallStats::merge(const CallStats& other) {
   most = std::max(most, other.most);
 }
 
-CallStats& CommProfile::find_or_add(Collective collective, const std::string& algorithm,
+CallStats& CommProfile::find_or_add(Collective collective, std::string_view algorithm,
                                     std::string_view reason, unsigned size_class, bool ends_later) {
   for (CallStats& record : records)
     if (record.collective == collective && record.size_class == size_class &&

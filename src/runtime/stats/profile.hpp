@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <string>
+#include <string_view>
 
 #include "collective/core/call.hpp"
 
@@ -63,14 +65,14 @@ struct PhaseStats {
   void merge(const PhaseStats& other);
 };
 
-/// The records of one communicator, or of all freed ones of a shape. (A deque: the addresses of records are
-/// stable.)
+/// The records of one communicator, or of all freed ones of a shape. (Lists: the addresses of records are
+/// stable, and most communicators have few.)
 struct CommProfile {
   Rank procs = 0, nodes = 0;  ///< nodes: 0 if unknown
-  std::deque<CallStats> records;
-  std::deque<PhaseStats> phases;
+  std::list<CallStats> records;
+  std::list<PhaseStats> phases;
 
-  CallStats& find_or_add(Collective collective, const std::string& algorithm, std::string_view reason,
+  CallStats& find_or_add(Collective collective, std::string_view algorithm, std::string_view reason,
                          unsigned size_class, bool ends_later = false);
   PhaseStats& find_or_add_phases(Collective collective, const std::string& algorithm);
   /// Adds all counts of another profile. Records of one kind are merged, regardless of when the calls ended.
