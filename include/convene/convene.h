@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 /* Record of the last collective of Convene's on a communicator. The texts belong to Convene and are valid
- * until the next collective call on that communicator. (Of repeated short calls, every eighth is timed:
- * `seconds` is that of the last timed call.) */
+ * until the next collective call on that communicator. (Of short calls in quick succession, at least one in
+ * 31 is timed: `seconds` is that of the last timed call.) */
 typedef struct convene_call_stats {
   const char* algorithm; /* with its parameters, as in CONVENE_USE: "sparbit;send=packed" */
   const char* reason;    /* the reason for the choice: "forced", "rule 2 of rules.json", "default", … */

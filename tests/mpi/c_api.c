@@ -77,6 +77,8 @@ static void memory(void) {
   expect(convene_memory(comm, &none) == MPI_SUCCESS && !none.has_communicator,
          "native needs no communicator");
   expect(none.communicator <= 1470, "a handle of at most 1,470 bytes with native calls");
+  MPI_Comm_free(&comm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   convene_use(comm, "allgather=sparbit");
   gather(comm, 1);
   expect(convene_memory(comm, &one) == MPI_SUCCESS && one.communicator <= 2545,

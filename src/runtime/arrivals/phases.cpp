@@ -146,7 +146,7 @@ class PhasedRuns : public Phases, public GeneralizedRequest {
   void complete() override {
     if (code() != MPI_SUCCESS) internal_->has_failed = true;
     if (is_closed_) return;
-    record_.add(ticks() - start_, block_bytes_);
+    record_.add(start_, ticks(), block_bytes_);
     ++tally_.runs;
     if (run_) tally_.messages += run_->messages(), tally_.early_messages += run_->early_messages();
     note_declarations();

@@ -15,6 +15,7 @@ namespace convene::runtime {
 struct CallKey {
   Collective collective = Collective::allgather;
   bool in_place = false;
+  bool any_root = false;  ///< stands for calls with every root
   int root = 0;
   MPI_Count sendcount = 0;
   MPI_Datatype sendtype = {};
@@ -22,13 +23,16 @@ struct CallKey {
   MPI_Datatype recvtype = {};
   MPI_Op op = {};
 
-  /// Without branches: every repeated call makes this comparison, and predictions are cold after a wait.
-  [[gnu::always_inline]] bool operator==(const CallKey& other) const {
+  bool operator==(const CallKey&) const = default;
+  /// True if this key, which was kept, stands for a call. Without branches: every repeated call makes this
+  /// comparison, and predictions are cold after a wait.
+  [[gnu::always_inline]] bool stands_for(const CallKey& call) const {
     const auto differ = [](auto one, auto another) { return word(one) ^ word(another); };
-    return (differ(collective, other.collective) | differ(in_place, other.in_place) |
-            differ(root, other.root) | differ(sendcount, other.sendcount) | differ(sendtype, other.sendtype) |
-            differ(recvcount, other.recvcount) | differ(recvtype, other.recvtype) | differ(op, other.op)) ==
-           0;
+    const std::uint64_t roots = word(any_root) - 1;  // 0: all are alike
+    return (differ(collective, call.collective) | differ(in_place, call.in_place) |
+            (differ(root, call.root) & roots) | differ(sendcount, call.sendcount) |
+            differ(sendtype, call.sendtype) | differ(recvcount, call.recvcount) |
+            differ(recvtype, call.recvtype) | differ(op, call.op)) == 0;
   }
 
  private:

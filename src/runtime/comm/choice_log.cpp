@@ -38,7 +38,7 @@ std::string line_of(const Decision& decision, std::string_view algorithm, std::s
   else if (call.collective != Collective::barrier)
     text += format_size(block_bytes(call, info.procs)) + ", ";
   text += std::to_string(info.procs) + (info.procs == 1 ? " rank" : " ranks");
-  if (is_rooted(call.collective)) text += ", root " + std::to_string(call.root);
+  if (is_rooted(call.collective) && !decision.any_root) text += ", root " + std::to_string(call.root);
   return text + ": " + std::string(algorithm) + " (" + std::string(reason) + ")\n";
 }
 

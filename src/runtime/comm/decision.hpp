@@ -36,6 +36,7 @@ struct Decision {
   CallSignature signature;
   bool depends_on_form = false;  ///< valid for blocking, non-blocking or persistent calls only
   bool any_size = false;         ///< valid for every size
+  bool any_root = false;         ///< valid for every root
   bool wants_nodes = false;      ///< may change once the nodes, or all neighbours, are known
   Reason reason = Reason::by_default;
   std::shared_ptr<const Prepared> prepared;  ///< null: native
@@ -50,7 +51,7 @@ struct Decision {
   std::string_view algorithm() const { return prepared ? std::string_view(chosen) : "native"; }
 
   bool is_for(const CallSignature& call) const {
-    return signature.collective == call.collective && signature.root == call.root &&
+    return signature.collective == call.collective && (any_root || signature.root == call.root) &&
            signature.in_place == call.in_place && signature.commutative == call.commutative &&
            signature.order_matters == call.order_matters && signature.has_native == call.has_native &&
            signature.may_share == call.may_share &&

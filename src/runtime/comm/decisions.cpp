@@ -101,6 +101,7 @@ Decision Decisions::make(const CallSignature& call) {
   Decision decision;
   decision.signature = call;
   decision.any_size = info_.is_inter || selection().always_native(call.collective);
+  decision.any_root = true;
   if (info_.is_inter) {
     decision.reason = Reason::intercommunicator;
     return decision;
@@ -128,6 +129,7 @@ Decision Decisions::make(const CallSignature& call) {
     if (!tags_.is_refused()) tags_.note_wanted();
     return decision;
   }
+  decision.any_root = false;
   schedule(decision, choice.spec);
   return decision;
 }

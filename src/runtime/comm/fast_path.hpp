@@ -27,7 +27,7 @@ struct RepeatedCall {
   Lesson* lesson = nullptr;     ///< counts the calls, where something is learned
   std::uint64_t block_bytes = 0;
 
-  [[gnu::always_inline]] bool is_for(const CallKey& call) const { return record && key == call; }
+  [[gnu::always_inline]] bool is_for(const CallKey& call) const { return record && key.stands_for(call); }
 };
 
 /// Native calls of several signatures: programs alternate between roots, sizes and collectives.
@@ -95,7 +95,7 @@ struct FastPath : RepeatedCall {
   }
   /// Keeps a call as the last one: a native call, or the one whose program was kept.
   void keep(const RepeatedCall& call, bool native) {
-    if (is_native && key == call.key) record = nullptr;  // it is the same
+    if (is_native && key.stands_for(call.key)) record = nullptr;  // it is the same
     if (native) forget_last();
     static_cast<RepeatedCall&>(*this) = call;
     is_native = native;

@@ -37,6 +37,15 @@ TEST(FastPath, FindsNoOtherCall) {
   EXPECT_EQ(calls.find(key), nullptr);
 }
 
+TEST(FastPath, FindsAnyRootWhereAllAreAlike) {
+  FastPath path;
+  RepeatedCall call = call_of(bcast_from(0));
+  call.key.any_root = true;
+  path.keep(call, true);
+  EXPECT_EQ(path.find(bcast_from(5)), &path);
+  EXPECT_EQ(path.find(bcast_from(5, 9)), nullptr);
+}
+
 TEST(FastPath, NeedsNoTableForOneNativeCall) {
   FastPath path;
   path.keep(call_of(bcast_from(0)), true);

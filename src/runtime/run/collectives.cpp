@@ -145,7 +145,13 @@ template <Collective collective, Number sent, Number received, class Sending, cl
   const auto complete = [=](Arguments& call) { fill_in<collective, sent, received>(call, send, recv); };
   if constexpr (Sending::are_equal && Receiving::are_equal) {
     const bool in_place = (sent == Number::each_at_root ? recv.buffer : send.buffer) == MPI_IN_PLACE;
-    const CallKey key{collective, in_place, root, send.counts.each, send.type, recv.counts.each, recv.type};
+    const CallKey key{.collective = collective,
+                      .in_place = in_place,
+                      .root = root,
+                      .sendcount = send.counts.each,
+                      .sendtype = send.type,
+                      .recvcount = recv.counts.each,
+                      .recvtype = recv.type};
     return run(key, send.buffer, const_cast<void*>(recv.buffer), comm, form, complete, native);
   } else {
     return run(collective, comm, root, form, complete, native);

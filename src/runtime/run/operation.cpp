@@ -53,7 +53,7 @@ class Operation : public GeneralizedRequest {
   bool may_progress_in_background() const override { return runs_anywhere(arguments_); }
 
   void complete() override {
-    record_.add(ticks() - start_, block_bytes_);
+    record_.add(start_, ticks(), block_bytes_);
     internal_->tag_window.end(number_);
     if (code() != MPI_SUCCESS) internal_->has_failed = true;
     complete_request();

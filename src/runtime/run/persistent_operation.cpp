@@ -161,7 +161,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   }
 
   void complete() override {
-    record_.add(ticks() - start_, block_bytes_);
+    record_.add(start_, ticks(), block_bytes_);
     if (code() != MPI_SUCCESS) {
       internal_->has_failed = true;
       if (self_tag_ >= 0) report_late(arguments_.comm, code());

@@ -179,7 +179,7 @@ int rerun_barrier(Communicator& communicator) try {
     return run_zero_byte_messages(*last.decision->program, transport_of<T>(last.binding), Tags(number));
   });
   if (code != MPI_SUCCESS) report_failure(code, communicator);
-  if (is_timed) record.add(ticks() - start, 0);
+  if (is_timed) record.add(start, ticks(), 0);
   return code;
 } catch (...) {
   return report_exception_in_call(communicator.comm());
@@ -248,15 +248,18 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   const std::uint64_t block = arguments.block_bytes(total);
   CallStats& record = communicator.stats().of(*decision, block);
   const std::uint64_t end = ticks();
-  record.add(end - start, block);
+  record.add(start, end, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
     repeat.forget();                 // the next call must take this path, too
     watch->note(communicator, end);  // ranks count their calls equally, including one that failed on some
     return code;
   }
-  if (is_repeatable && may_repeat(arguments))
-    repeat.keep({arguments.key, &record, lesson, block}, !decision->prepared);
+  if (is_repeatable && may_repeat(arguments)) {
+    RepeatedCall kept{arguments.key, &record, lesson, block};
+    kept.key.any_root = decision->any_root && !lesson;  // a lesson has one root
+    repeat.keep(kept, !decision->prepared);
+  }
   if (is_noted) lesson->note(start, end);
   return code;
 }
@@ -282,7 +285,7 @@ int run_non_blocking(const Arguments& arguments, Communicator& communicator, Nat
   }
   const int code = native({.request = request});
   const std::uint64_t block = arguments.block_bytes(total);
-  communicator.stats().of(*decision, block).add(ticks() - start, block);
+  communicator.stats().of(*decision, block).add(start, ticks(), block);
   return code;
 }
 
@@ -290,7 +293,7 @@ int run_inter(Collective collective, Communicator& communicator, NativeCall nati
   const std::uint64_t start = ticks();
   const std::shared_ptr<Decision> decision = communicator.decide({.collective = collective});
   const int code = run_native(native, communicator);
-  communicator.stats().of(*decision, 0).add(ticks() - start, 0);
+  communicator.stats().of(*decision, 0).add(start, ticks(), 0);
   return code;
 }
 

@@ -77,7 +77,7 @@ template <class Function>
   const std::uint64_t start = is_timed ? ticks() : 0;
   const int code = communicator.fast_path().is_program(repeated) ? rerun_program(input, output, communicator)
                                                                  : native(blocking);
-  if (is_timed) record.add(ticks() - start, bytes);
+  if (is_timed) record.add(start, ticks(), bytes);
   if (watch) watch->leave(ticks());
   return is_noted ? note_call(*lesson, start, code, communicator) : code;
 }

@@ -18,10 +18,29 @@
 
 namespace convene::runtime {
 
+void CallStats::add(std::uint64_t start, std::uint64_t end, std::uint64_t block_bytes) {
+  constexpr std::uint64_t most_untimed = 30;
+  constexpr std::uint64_t long_ticks = 20'000;    // some microseconds: such calls are all timed
+  constexpr std::uint64_t ticks_apart = 160'000;  // some tens of microseconds between timed calls
+  const std::uint64_t took = end - start, stands_for = ++calls - covered;
+  const std::uint64_t period = (end - last_end) / stands_for;
+  bytes += block_bytes;
+  ++timed;
+  covered = calls;
+  ticks += took * stands_for;
+  least = std::min(least, took);
+  most = std::max(most, took);
+  last = took;
+  last_end = end;
+  const std::uint64_t in_time = took > long_ticks ? 0 : ticks_apart / (period + 1);
+  untimed = static_cast<std::uint8_t>(std::min({most_untimed, timed - 1, in_time}));
+}
+
 void CallStats::merge(const CallStats& other) {
   calls += other.calls;
   bytes += other.bytes;
   timed += other.timed;
+  covered += other.covered;
   ticks += other.ticks;
   least = std::min(least, other.least);
   most = std::max(most, other.most);

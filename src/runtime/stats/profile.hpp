@@ -14,40 +14,41 @@
 namespace convene::runtime {
 
 /// Counts for one (collective, algorithm, reason, power of two of bytes per block) on a communicator.
+///
+/// Two readings of the clock (about 36 ns) cost more than all other overhead of Convene in a native call. So
+/// calls in quick succession are timed in parts: one in a few, and fewer the more have been timed. A timed
+/// call stands for itself and for those since the previous timed one. (What counts is the time between calls:
+/// it bounds both the cost of the clock and the time that a call between two timed ones can have taken.)
 struct CallStats {
+  std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, summed over the calls
   Collective collective = Collective::allgather;
   /// For calls that end after they have returned. The driver of progress counts them, possibly in another
   /// thread than that of calls that end at once: so they have a separate record, merged in the output.
   bool ends_later = false;
-  unsigned size_class = 0;  ///< bit width of the bytes per block
-  std::string algorithm;    ///< with its parameters, as in CONVENE_USE
+  std::uint8_t untimed = 0;   ///< number of calls until the next one that is to be timed
+  unsigned size_class = 0;    ///< bit width of the bytes per block
+  std::uint64_t timed = 0;    ///< number of timed calls; the following fields are of these, in ticks
+  std::uint64_t covered = 0;  ///< number of calls that they stand for
+  std::uint64_t ticks = 0;    ///< of the calls that they stand for
+  std::uint64_t least = UINT64_MAX, most = 0, last = 0;
+  std::uint64_t last_end = 0;  ///< when the last one returned
+  std::string algorithm;       ///< with its parameters, as in CONVENE_USE
   std::string reason;
-  std::uint64_t calls = 0, bytes = 0;  ///< bytes: per block, summed over the calls
-  std::uint64_t timed = 0;             ///< number of timed calls; the following fields are of these
-  std::uint64_t ticks = 0, least = UINT64_MAX, most = 0, last = 0;
 
-  /// True if the next call, which is like the last one, is to be timed. Two readings of the clock (about 36
-  /// ns) cost more than all other overhead of Convene in a native call: of short calls, every eighth is
-  /// timed.
-  bool is_due() const {
-    constexpr std::uint64_t short_ticks = 20'000;  // a few microseconds on every machine
-    return last > short_ticks || calls % 8 == 0;
-  }
+  /// True if the next call is to be timed.
+  bool is_due() const { return untimed == 0; }
+  /// Counts a call that is not timed. Requires that none is due.
   void count(std::uint64_t block_bytes) {
     ++calls;
     bytes += block_bytes;
+    --untimed;
   }
-  void add(std::uint64_t took, std::uint64_t block_bytes) {
-    count(block_bytes);
-    ++timed;
-    ticks += took;
-    last = took;
-    if (took < least) least = took;
-    if (took > most) most = took;
-  }
+  /// Counts a timed call.
+  void add(std::uint64_t start, std::uint64_t end, std::uint64_t block_bytes);
   /// Of all calls, extrapolated from the timed ones.
   double all_ticks() const {
-    return timed ? static_cast<double>(ticks) * (static_cast<double>(calls) / static_cast<double>(timed)) : 0;
+    return covered ? static_cast<double>(ticks) * (static_cast<double>(calls) / static_cast<double>(covered))
+                   : 0;
   }
   void merge(const CallStats& other);
 };
