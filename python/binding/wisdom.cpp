@@ -12,6 +12,7 @@
 #include "decide/trial_candidates.hpp"
 #include "decide/wisdom_files.hpp"
 #include "request_class.hpp"
+#include "topology/sysfs_domains.hpp"
 
 namespace nb = nanobind;
 
@@ -110,6 +111,14 @@ nb::dict explained(const ExplainRequest& request) {
   return dict;
 }
 
+nb::dict node_levels(const std::string& sysfs) {
+  nb::dict counts;
+  const topology::Domains domains = topology::count_domains(sysfs);
+  for (std::size_t level = 0; level < domains.size(); ++level)
+    counts[str(topology::domain_level_names[level])] = domains[level];
+  return counts;
+}
+
 }  // namespace
 
 void add_wisdom(nb::module_& module) {
@@ -122,6 +131,9 @@ void add_wisdom(nb::module_& module) {
   module.def("prior", &prior, nb::arg("collective"), nb::arg("node_of_rank"), nb::arg("block"),
              nb::arg("most"),
              "The algorithms that the library's model expects to be the fastest, best first.");
+  module.def(
+      "node_levels", &node_levels, nb::arg("sysfs"),
+      "The number of sockets, NUMA nodes and L3 caches of this node, by level; 0 without such a level.");
   module.def("place", &place, nb::arg("library_version"),
              "Name of an MPI from its library version, and processor, cores and network of this machine.");
   RequestClass<ExplainRequest>(module, "ExplainRequest", "A call whose choice is explained.")

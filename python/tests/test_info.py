@@ -26,6 +26,26 @@ def test_a_page_names_machine_and_mpis(convene: Convene) -> None:
     assert all(re.fullmatch(r"[\d.]+ [KM]iB", each["size"]) for each in found["machine"]["caches"])
 
 
+def test_levels_within_a_node_are_named(
+    convene: Convene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a synthetic machine: two sockets with a CPU and an L3 cache each."""
+    cpus = tmp_path / "devices" / "system" / "cpu"
+    for cpu in ("0", "1"):
+        for path, text in (
+            ("topology/package_cpus_list", cpu),
+            ("cache/index0/level", "3"),
+            ("cache/index0/shared_cpu_list", cpu),
+        ):
+            file = cpus / f"cpu{cpu}" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text + "\n")
+    (cpus / "online").write_text("0-1\n")
+    monkeypatch.setenv("CONVENE_SYSFS", str(tmp_path))
+    assert convene("info", "--json").json["machine"]["levels"] == {"socket": 2, "numa": 0, "l3": 2}
+    assert re.search("^levels within a node +socket:2 l3:2$", convene("info").out, re.MULTILINE)
+
+
 def test_sizes_of_caches() -> None:
     assert [machine.cache_size(text) for text in ("32K", "1280K", "2M", "")] == [
         "32 KiB",

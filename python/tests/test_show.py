@@ -237,7 +237,9 @@ def test_any_text_is_a_spec_or_an_error(collective: str, spec: str) -> None:
 def test_a_hierarchy_needs_its_nodes(convene: Convene) -> None:
     spec = "hier(sparbit,linear;leaders=2)"
     shown = convene("show", "allgather", spec, "-p", 8, "--mapping", "node:2 core:4").out
-    assert shown.startswith("allgather by hier (leaders=2, between=sparbit, gather=linear, bcast=linear)")
+    assert shown.startswith(
+        "allgather by hier (leaders=2, level=node, between=sparbit, gather=linear, bcast=linear)"
+    )
     assert "3 rounds" in shown
     assert "--mapping" in convene("show", "allgather", spec, "-p", 8).complaint
     assert convene("show", "allgather", spec, "-p", 8, "--mapping", "node:8 core:1").complaint == (

@@ -292,7 +292,13 @@ def test_a_composition_on_one_mapping(convene: Convene) -> None:
     [plan] = convene("verify", "allgather", spec, "-p", "12", *given, "--json").json
     assert plan["ok"]
     assert plan["mapping"] == {"machine": "node:3 core:4", "placement": "cyclic"}
-    assert plan["parameters"] == {"leaders": 2, "between": "ring", "gather": "linear", "bcast": "linear"}
+    assert plan["parameters"] == {
+        "leaders": 2,
+        "level": "node",
+        "between": "ring",
+        "gather": "linear",
+        "bcast": "linear",
+    }
 
 
 def test_barriers_are_not_played_in_place(convene: Convene) -> None:

@@ -71,6 +71,7 @@ Call ForecastModel::call_of(const Spec& spec) const {
           .parts = spec.parts,
           .arrivals = call_.arrivals,
           .nodes = depends_on_nodes(*spec.algorithm) ? call_.context.node_of_rank : std::vector<Rank>{},
+          .domains = depends_on_domains(spec) ? call_.context.domains : std::vector<Domains>{},
           .commutative = call_.context.commutative};
 }
 

@@ -32,6 +32,7 @@ struct CallContext {
   std::uint64_t total_bytes = 0;         ///< of all blocks together
   Rank nodes = 0, ranks_per_node = 0;    ///< 0: not known yet; ranks of the fullest node
   std::vector<Rank> node_of_rank = {};   ///< empty: not known yet
+  std::vector<Domains> domains = {};     ///< by rank; empty: no level divides a node, or not known yet
   bool commutative = true;               ///< of a reduction: its operator
   bool reproducible = false;             ///< results must be equal to the bit from run to run
   bool has_native = true;                ///< the MPI has such a call

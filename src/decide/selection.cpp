@@ -34,7 +34,8 @@ std::string unmet_requirement(const Spec& spec, const CallContext& context) {
             .procs = context.procs,
             .parameters = spec.parameters,
             .parts = spec.parts,
-            .nodes = context.node_of_rank};
+            .nodes = context.node_of_rank,
+            .domains = context.domains};
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     return unmet + (spec.algorithm->shared_places
                         ? "; those of this communicator are on several"
@@ -55,7 +56,8 @@ std::string unmet_shared_memory(const Spec& spec, const CallContext& context) {
                   .procs = context.procs,
                   .parameters = spec.parameters,
                   .parts = spec.parts,
-                  .nodes = context.node_of_rank};
+                  .nodes = context.node_of_rank,
+                  .domains = context.domains};
   const std::uint64_t wanted = shared_bytes(*spec.algorithm, call, context.block_bytes(), 1);
   if (wanted <= context.may_share) return "";
   return "needs " + format_size(wanted) + " of shared memory per node, but CONVENE_SHARED_MEMORY allows " +

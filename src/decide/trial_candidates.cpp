@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "collective/hierarchy/node_level.hpp"
 #include "decide/selection.hpp"
 #include "model/logp/loggp.hpp"
 #include "model/prediction/prediction.hpp"
@@ -28,12 +29,17 @@ Call modelled_call(const Spec& spec, const CallContext& context) {
             .parameters = spec.parameters,
             .parts = spec.parts,
             .nodes = context.node_of_rank,
+            .domains = context.domains,
             .commutative = context.commutative};
   if (call.procs <= most_modelled) return call;
   call.procs = most_modelled;
   call.nodes.assign(most_modelled, 0);
   const Rank per_node = context.nodes <= 1 ? most_modelled : std::min<Rank>(4, context.ranks_per_node);
   for (Rank rank = 0; rank < most_modelled; ++rank) call.nodes[rank] = rank / std::max<Rank>(1, per_node);
+  if (context.domains.empty()) return call;
+  call.domains.resize(most_modelled);  // two domains on each node
+  for (Rank rank = 0; rank < most_modelled; ++rank)
+    call.domains[rank].fill(rank % std::max<Rank>(1, per_node) / std::max<Rank>(1, (per_node + 1) / 2));
   return call;
 }
 
@@ -61,12 +67,22 @@ bool is_general(const Algorithm& algorithm, const CallContext& context) {
          (!algorithm.shared_places || context.nodes == 1);
 }
 
+/// Compositions that divide nodes into domains, where a level does so.
+std::vector<std::string> divided(const Algorithm& hier, const CallContext& context) {
+  if (!has_several_domains(context.node_of_rank, context.domains)) return {};
+  const std::string between(hier.composition->parts.front().fallback);
+  if (context.nodes == 1) return {"hier(" + between + ",linear;level=auto)", "hier(shared;level=auto)"};
+  return {"hier(" + between + ",hier(linear;level=auto))", "hier(" + between + ",hier(shared;level=auto))"};
+}
+
 std::vector<Spec> runnable(const CallContext& context) {
   std::vector<Spec> found;
   const auto add = [&](Spec spec) {
     if (can_run(spec, context)) found.push_back(std::move(spec));
   };
   for (const Algorithm* algorithm : catalogue(context.collective)) {
+    if (algorithm->is_composed() && algorithm->composition->divides_nodes)
+      for (const std::string& text : divided(*algorithm, context)) add(parse_spec(context.collective, text));
     if (!is_general(*algorithm, context)) continue;
     add(default_spec(*algorithm));
     for (const auto& [name, parameters] : variants)

@@ -64,6 +64,7 @@ RequestedPlan::RequestedPlan(const ScheduleRequest& request) : given_(request.gi
   call_.parameters = spec_.parameters;
   call_.parts = spec_.parts;
   call_.nodes = nodes_of(*spec_.algorithm, request.procs, request.machine, request.placement);
+  call_.domains = domains_of(spec_, request.procs, request.machine, request.placement);
   require_met(spec_, call_);
   check_arrivals(request.arrivals, call_.collective, spec_, request.procs);
   call_.arrivals = request.arrivals;

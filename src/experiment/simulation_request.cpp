@@ -80,6 +80,7 @@ struct RequestedCall {
     call.parameters = spec.parameters;
     call.parts = spec.parts;
     call.nodes = nodes_of(*spec.algorithm, call.procs, platform.machine.text(), request.placement);
+    call.domains = domains_of(spec, call.procs, platform.machine.text(), request.placement);
     require_met(spec, call);
     require_root(request.root, request.procs);
     call.root = request.root;

@@ -27,6 +27,12 @@ std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::st
   return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).node_of_rank();
 }
 
+std::vector<Domains> domains_of(const Spec& spec, Rank procs, const std::string& machine,
+                                const std::string& placement) {
+  if (!depends_on_domains(spec) || machine.empty()) return {};
+  return Mapping::parse(machine, placement.empty() ? "sequential" : placement, procs).domains_of_rank();
+}
+
 void require_schedules(const Spec& spec, Rank procs, const std::string& advice) {
   if (spec.algorithm->is_native()) throw Error("native algorithms have no schedule" + advice);
   if (procs < 1 || procs > most_procs)
@@ -44,6 +50,10 @@ void require_met(const Spec& spec, const Call& call) {
   const std::string who = std::string(name(call.collective)) + "=" + spec_text(spec);
   if (uses_nodes(*spec.algorithm) && call.nodes.empty())
     throw Error(who + " needs the mapping of ranks to nodes; give --mapping \"node:4 core:8\"");
+  if (depends_on_domains(spec) && call.domains.empty())
+    throw Error(
+        who +
+        " needs a level within the nodes (socket, numa, l3); give --mapping \"node:2 socket:2 core:4\"");
   if (const std::string unmet = unmet_requirement(*spec.algorithm, call); !unmet.empty())
     throw Error(who + " " + unmet +
                 (uses_nodes(*spec.algorithm) ? "" : ", not " + std::to_string(call.procs)));
@@ -60,6 +70,8 @@ std::string unmet_by(const std::string& collective, const std::string& spec, Ran
   call.parts = parsed.parts;
   call.nodes = nodes_of(*parsed.algorithm, procs, machine, placement);
   if (uses_nodes(*parsed.algorithm) && call.nodes.empty()) return "";
+  call.domains = domains_of(parsed, procs, machine, placement);
+  if (depends_on_domains(parsed) && call.domains.empty()) return "needs a level within the nodes";
   return unmet_requirement(*parsed.algorithm, call);
 }
 

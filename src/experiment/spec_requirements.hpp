@@ -23,6 +23,11 @@ std::string complete_spec(const std::string& collective, const std::string& spec
 std::vector<Rank> nodes_of(const Algorithm& algorithm, Rank procs, const std::string& machine,
                            const std::string& placement);
 
+/// The domains of the ranks within their nodes, if the algorithm depends on them and the machine has such
+/// levels, else none. Throws Error.
+std::vector<Domains> domains_of(const Spec& spec, Rank procs, const std::string& machine,
+                                const std::string& placement);
+
 /// Throws Error if there is no schedule of the algorithm (native), or the number of ranks is out of range.
 /// `advice` ends the sentence about native.
 void require_schedules(const Spec& spec, Rank procs, const std::string& advice);

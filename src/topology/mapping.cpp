@@ -43,8 +43,11 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 Level parse_level(std::string_view text) {
   const std::size_t colon = text.find(':');
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const std::string_view name = text.substr(0, colon);
-  const bool named = !name.empty() && std::all_of(name.begin(), name.end(), is_letter);
+  const bool named =
+      !name.empty() && is_letter(name.front()) &&
+      std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
   const auto count = colon < text.size() ? whole_number(text.substr(colon + 1)) : std::nullopt;
   if (!named || !count || *count == 0)
     throw Error("the machine's level " + quoted(text) +
@@ -117,6 +120,11 @@ std::uint32_t Machine::nodes() const {
   return product;
 }
 
+bool Machine::has_domains() const {
+  return std::any_of(levels_.begin() + static_cast<std::ptrdiff_t>(node_level_) + 1, levels_.end(),
+                     [](const Level& level) { return find_domain_level(level.name).has_value(); });
+}
+
 std::string Machine::text() const {
   std::string result;
   for (const Level& level : levels_) {
@@ -179,6 +187,19 @@ std::vector<std::uint32_t> Mapping::node_of_rank() const {
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t rank = 0; rank < procs(); ++rank) nodes.push_back(node_of(rank));
   return nodes;
+}
+
+std::vector<Domains> Mapping::domains_of_rank() const {
+  if (!machine_.has_domains()) return {};
+  std::vector<Domains> domains(procs());
+  std::uint32_t seats = machine_.seats_per_node();  // of a unit
+  for (std::size_t i = machine_.node_level_ + 1; i < levels(); ++i) {
+    seats /= machine_.levels()[i].count;
+    const auto level = find_domain_level(machine_.levels()[i].name);
+    for (std::uint32_t rank = 0; level && rank < procs(); ++rank)
+      domains[rank][static_cast<std::size_t>(*level)] = seats_[rank] % machine_.seats_per_node() / seats;
+  }
+  return domains;
 }
 
 std::uint32_t Mapping::distance(std::uint32_t a, std::uint32_t b) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/layers.hpp"
+#include "topology/domains.hpp"
 
 namespace convene::topology {
 
@@ -30,9 +31,12 @@ class Machine {
   std::uint32_t seats() const;  ///< of the whole machine
   std::uint32_t nodes() const;  ///< of the whole machine
   std::uint32_t seats_per_node() const { return seats() / nodes(); }
+  /// True if a level within the nodes is a level of domains.
+  bool has_domains() const;
   std::string text() const;  ///< in the form of parse()
 
  private:
+  friend class Mapping;
   std::vector<Level> levels_;
   std::size_t node_level_ = 0;
 };
@@ -63,6 +67,8 @@ class Mapping {
   std::uint32_t seat_of(std::uint32_t rank) const { return seats_[rank]; }
   std::uint32_t node_of(std::uint32_t rank) const { return seats_[rank] / machine_.seats_per_node(); }
   std::vector<std::uint32_t> node_of_rank() const;
+  /// By rank: its domains, from the levels within the nodes that are named so. Empty without such a level.
+  std::vector<Domains> domains_of_rank() const;
 
   /// The number of levels from the seats up to the innermost unit that contains both ranks: 0 for a rank and
   /// itself, 1 for neighbours in the innermost level, levels() for ranks that share only the whole machine.

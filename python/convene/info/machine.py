@@ -91,6 +91,7 @@ class Machine:
     packages: int | None  # None: without hwloc
     threads: int | None  # of the hardware
     numa_domains: int
+    levels: dict[str, int]  # domains of each level within this node, as hierarchical algorithms see them
     caches: list[Cache]
     memory: str
     shared_memory: str
@@ -128,6 +129,7 @@ def read() -> Machine:
         packages=counted.packages if counted else None,
         threads=counted.threads if counted else None,
         numa_domains=max(1, domains),
+        levels=_core.node_levels(os.environ.get("CONVENE_SYSFS") or "/sys"),
         caches=list(caches()),
         memory=bytes_text(int(meminfo[1]) * 1024) if len(meminfo) > 1 else "?",
         shared_memory=f"{bytes_text(room)} free in /dev/shm" if room else "no /dev/shm",

@@ -39,6 +39,8 @@ constexpr Composition allgather_hier_composition = {
     .parts = allgather_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -50,7 +52,7 @@ extern constinit const Algorithm allgather_hier = {
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = allgathers,
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .composition = &allgather_hier_composition,
     .generate = generate_allgather_hier,
 };

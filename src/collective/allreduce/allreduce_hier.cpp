@@ -55,6 +55,8 @@ constexpr Composition allreduce_hier_composition = {
     .parts = allreduce_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -66,7 +68,7 @@ extern constinit const Algorithm allreduce_hier = {
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::allreduce},
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .composition = &allreduce_hier_composition,
     .generate = generate_allreduce_hier,
 };

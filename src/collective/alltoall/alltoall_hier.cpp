@@ -152,7 +152,7 @@ extern constinit const Algorithm alltoall_hier = {
     .source = "Kandalla et al. 2009",
     .collectives = {Collective::alltoall},
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = std::span(hierarchy_parameters).first<1>(),
     .composition = &alltoall_hier_composition,
     .generate = generate_alltoall_hier,
 };

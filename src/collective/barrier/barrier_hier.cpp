@@ -28,6 +28,8 @@ constexpr Composition barrier_hier_composition = {
     .parts = barrier_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -39,7 +41,7 @@ extern constinit const Algorithm barrier_hier = {
     .source = "Zhu et al. 2009",
     .collectives = {Collective::barrier},
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .composition = &barrier_hier_composition,
     .generate = generate_barrier_hier,
 };

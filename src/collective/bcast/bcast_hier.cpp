@@ -62,6 +62,8 @@ constexpr Composition bcast_hier_composition = {
     .parts = bcast_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -72,7 +74,7 @@ extern constinit const Algorithm bcast_hier = {
     .source = "Graham et al. 2011; Träff and Hunold 2020",
     .collectives = {Collective::bcast},
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .composition = &bcast_hier_composition,
     .generate = generate_bcast_hier,
 };

@@ -181,6 +181,8 @@ std::uint64_t shared_places(const Algorithm& algorithm, std::span<const Value> p
 }  // namespace
 
 std::uint64_t shared_places(const Algorithm& algorithm, const Call& call) {
+  if (depends_on_domains(algorithm, call.parameters, call.parts))
+    return algorithm.composition->shared_places ? algorithm.composition->shared_places(algorithm, call) : 0;
   if (!algorithm.shared_places && std::none_of(call.parts.begin(), call.parts.end(), shares_memory)) return 0;
   return shared_places(algorithm, call.parameters, call.parts, 1, segments(algorithm, call), call);
 }
@@ -203,6 +205,18 @@ bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || 
 
 bool depends_on_nodes(const Algorithm& algorithm) {
   return uses_nodes(algorithm) || algorithm.needs_whole_graph;
+}
+
+bool depends_on_domains(const Algorithm& algorithm, std::span<const Value> parameters,
+                        std::span<const Spec> parts) {
+  if (!algorithm.is_composed()) return false;
+  const auto divides = algorithm.composition->divides_nodes;
+  return (divides && divides(parameters)) ||
+         std::any_of(parts.begin(), parts.end(), [](const Spec& part) { return depends_on_domains(part); });
+}
+
+bool depends_on_domains(const Spec& spec) {
+  return depends_on_domains(*spec.algorithm, spec.parameters, spec.parts);
 }
 
 ArrivalSource arrival_source(const Spec& spec) {
@@ -263,6 +277,10 @@ void begin_schedule(const Algorithm& algorithm, const Call& call, Builder& build
   if (call.collective == Collective::barrier) builder.sends_empty_messages();
   if (algorithm.shared_places)
     builder.share(countable(algorithm.shared_places(call.procs, call.parameters), "shared places"));
+  if (!depends_on_domains(algorithm, call.parameters, call.parts)) return;
+  const auto on_node = std::find(call.nodes.begin(), call.nodes.end(), call.nodes[call.rank]);
+  if (const std::uint64_t all = shared_places(algorithm, call); all > 0)
+    builder.share_on_node(static_cast<Rank>(on_node - call.nodes.begin()), countable(all, "shared places"));
 }
 
 /// Steps of an online algorithm, if the ranks arrive as in the call.

@@ -59,6 +59,11 @@ struct Composition {
   std::string (*unmet)(const Algorithm& algorithm, const Call& call) = nullptr;
   /// Number of places of a block.
   std::uint32_t (*pieces)(const Algorithm& algorithm, const Call& call) = nullptr;
+  /// True if it divides nodes into their domains (Call::domains). Null: false.
+  bool (*divides_nodes)(std::span<const Value> parameters) = nullptr;
+  /// Number of places that the ranks of a node share, its parts' included, where domains matter. Null: a part
+  /// that divides nodes cannot share memory.
+  std::uint64_t (*shared_places)(const Algorithm& algorithm, const Call& call) = nullptr;
 };
 
 /// Function that writes one rank's steps. Two forms: with and without the work that the ranks of a plan
@@ -173,6 +178,11 @@ std::uint64_t head_bytes(const Algorithm& algorithm, std::span<const Value> para
 bool uses_nodes(const Algorithm& algorithm);
 /// True if its schedule depends on Call::nodes, also if it can do without them.
 bool depends_on_nodes(const Algorithm& algorithm);
+
+/// True if its schedule depends on Call::domains: of a part as well.
+bool depends_on_domains(const Spec& spec);
+bool depends_on_domains(const Algorithm& algorithm, std::span<const Value> parameters,
+                        std::span<const Spec> parts);
 
 /// True if the bits of its result may depend on arrivals: of a reduction with an arrival source.
 bool depends_on_arrivals(const Spec& spec);

@@ -11,6 +11,7 @@
 #include "collective/core/collective.hpp"
 #include "collective/core/spec_tree.hpp"
 #include "schedule/check/checker.hpp"
+#include "topology/domains.hpp"
 #include "topology/graph.hpp"
 
 namespace convene::collective {
@@ -28,6 +29,8 @@ struct Call {
   std::vector<std::int32_t> arrivals = {};
   /// Each rank's node, by rank: any numbers, the same for ranks that share a node. Empty: not known.
   std::vector<Rank> nodes = {};
+  /// Each rank's domains within its node, by rank. Empty: no level divides a node.
+  std::vector<Domains> domains = {};
   /// Of a neighborhood collective: the ranks' neighbours. Lists of other ranks may be missing if the
   /// algorithm does not need them. Null: the graph of with_graph().
   std::shared_ptr<const Graph> graph = nullptr;

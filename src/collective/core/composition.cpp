@@ -35,6 +35,8 @@ void run_phase(const Spec& part, Phase phase, const Call& outer, std::uint32_t f
             .commutative = outer.commutative};
   if (uses_nodes(*part.algorithm))
     for (const Rank rank : phase.ranks) call.nodes.push_back(outer.nodes[rank]);
+  if (depends_on_domains(part) && !outer.domains.empty())
+    for (const Rank rank : phase.ranks) call.domains.push_back(outer.domains[rank]);
   const std::uint32_t per_block = segments(*part.algorithm, call);
   const auto by_place = [&](const std::vector<Embedding::Places>& blocks) {
     std::vector<Embedding::Places> places;

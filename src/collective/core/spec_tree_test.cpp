@@ -112,7 +112,7 @@ TEST(SpecTree, PartsAreSpecs) {
   ASSERT_EQ(spec.parts.size(), 1u);
   const Spec& hier = spec.parts.front();
   EXPECT_EQ(hier.algorithm->name, "hier");
-  EXPECT_EQ(hier.parameters, std::vector<Value>{2});
+  EXPECT_EQ(hier.parameters, (std::vector<Value>{2, 0}));
   ASSERT_EQ(hier.parts.size(), 3u);
   EXPECT_EQ(spec_text(hier.parts[2]), "chain;segments=4");
   EXPECT_EQ(hier.parts[0], parse_spec(Collective::allgather, "ring"));

@@ -76,6 +76,8 @@ constexpr Composition gather_hier_composition = {
     .parts = gather_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -86,7 +88,7 @@ extern constinit const Algorithm gather_hier = {
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = gathers,
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .relays = true,
     .composition = &gather_hier_composition,
     .generate = generate_gather_hier,

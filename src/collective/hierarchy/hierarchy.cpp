@@ -2,6 +2,7 @@
 #include "collective/hierarchy/hierarchy.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -12,8 +13,14 @@ namespace {
 
 constexpr Rank no_rank = 0xffffffffu;
 
-/// Number of ranks of a phase, and the root's number among them.
-using TeamShape = std::pair<Rank, Rank>;
+/// What the schedule of a part on some ranks depends on: their number, the root's number among them, their
+/// machine nodes (in the order of the first ranks) and their domains.
+struct TeamShape {
+  Rank procs, root;
+  std::vector<Rank> nodes;
+  std::vector<Domains> domains;  // empty if the part does not depend on them
+  friend auto operator<=>(const TeamShape&, const TeamShape&) = default;
+};
 
 /// The ranks of a part's phase, and the root's number among them.
 struct Team {
@@ -37,25 +44,33 @@ std::vector<Team> teams(const Hierarchy& hierarchy, Among among) {
   return result;
 }
 
+TeamShape shape_of(const Team& team, const Spec& part, const Call& outer) {
+  TeamShape shape{static_cast<Rank>(team.ranks.size()), team.root, {}, {}};
+  std::unordered_map<Rank, Rank> numbers;
+  for (const Rank rank : team.ranks)
+    shape.nodes.push_back(
+        numbers.emplace(outer.nodes[rank], static_cast<Rank>(numbers.size())).first->second);
+  if (depends_on_domains(part) && !outer.domains.empty())
+    for (const Rank rank : team.ranks) shape.domains.push_back(outer.domains[rank]);
+  return shape;
+}
+
 /// The shapes of a part's phases on all nodes, each once.
-std::set<TeamShape> shapes(const Hierarchy& hierarchy, Among among) {
-  if (among == Among::nodes) return {{hierarchy.nodes(), hierarchy.root_node()}};
+std::set<TeamShape> shapes(const Hierarchy& hierarchy, Among among, const Spec& part, const Call& outer) {
   std::set<TeamShape> result;
-  for (const Team& team : teams(hierarchy, among))
-    result.emplace(static_cast<Rank>(team.ranks.size()), team.root);
+  for (const Team& team : teams(hierarchy, among)) result.insert(shape_of(team, part, outer));
   return result;
 }
 
-Call call_of(const Spec& part, Collective collective, TeamShape shape, Among among, const Call& outer) {
-  Call call{.collective = collective,
-            .procs = shape.first,
-            .root = is_rooted(collective) ? shape.second : 0,
-            .parameters = part.parameters,
-            .parts = part.parts,
-            .commutative = outer.commutative};
-  call.nodes.assign(call.procs, 0);
-  if (among == Among::nodes) std::iota(call.nodes.begin(), call.nodes.end(), 0);
-  return call;
+Call call_of(const Spec& part, Collective collective, const TeamShape& shape, const Call& outer) {
+  return {.collective = collective,
+          .procs = shape.procs,
+          .root = is_rooted(collective) ? shape.root : 0,
+          .parameters = part.parameters,
+          .parts = part.parts,
+          .nodes = shape.nodes,
+          .domains = shape.domains,
+          .commutative = outer.commutative};
 }
 
 /// True if a phase may share memory: all ranks know the size of the largest block, and no rank has a part of
@@ -74,9 +89,9 @@ Hierarchy::Hierarchy(const Call& call)
       lanes_(static_cast<Rank>(call.parameters[0])) {
   if (call.nodes.size() != call.procs)
     throw std::logic_error("a hierarchical call does not know the nodes of its ranks");
-  std::unordered_map<Rank, Rank> numbers;
+  node_of_rank_ = units_of(call);
   for (Rank rank = 0; rank < call.procs; ++rank) {
-    const Rank node = numbers.emplace(call.nodes[rank], nodes()).first->second;
+    const Rank node = node_of_rank_[rank];
     if (node == nodes()) members_.emplace_back();
     members_[node].push_back(rank);
     if (rank == rank_) own_node_ = node;
@@ -135,8 +150,24 @@ HierarchicalCall::HierarchicalCall(const Algorithm& algorithm, const Call& call,
     : call_(call),
       builder_(builder),
       hierarchy_(call),
+      slots_(algorithm.composition->parts),
       parts_(call.parts),
-      segments_(convene::collective::segments(algorithm, call)) {}
+      segments_(convene::collective::segments(algorithm, call)) {
+  if (!builder.shares_on_node()) return;
+  shared_ = shared_layout(algorithm, call);
+  for (Rank node = 0; node < hierarchy_.own_node(); ++node)
+    team_on_node_ += call.nodes[hierarchy_.members(node).front()] == call.nodes[call.rank];
+}
+
+void HierarchicalCall::run(std::size_t slot, Phase phase, When when) const {
+  phase.arrivals = arrivals(phase.ranks, when);
+  if (!shared_.slots.empty() && shares_memory(parts_[slot])) {
+    const SharedLayout::Slot& places = shared_.slots[slot];
+    const Rank team = slots_[slot].among == Among::nodes ? 0 : team_on_node_;
+    builder_.share_from(places.first + team * places.of_team);
+  }
+  run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
+}
 
 HierarchicalCall::Held HierarchicalCall::all(Buffer buffer) const {
   Ranks ranks(call_.procs);
@@ -201,7 +232,8 @@ std::vector<std::int32_t> HierarchicalCall::arrivals(const Ranks& ranks, When wh
   for (const Rank rank : ranks) {
     std::int32_t latest = call_.arrivals[rank];
     for (Rank other = 0; when == When::node_arrived && other < call_.procs; ++other)
-      if (call_.nodes[other] == call_.nodes[rank]) latest = std::max(latest, call_.arrivals[other]);
+      if (hierarchy_.node_of(other) == hierarchy_.node_of(rank))
+        latest = std::max(latest, call_.arrivals[other]);
     result.push_back(latest);
   }
   return result;
@@ -211,12 +243,11 @@ void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among
   const Spec& part = parts_[slot];
   std::uint32_t most = 0;
   if (call_.arrivals.empty() || arrival_source(part) != ArrivalSource::forecast) {
-    for (const TeamShape& shape : shapes(hierarchy_, among))
-      most = std::max(most, rounds_of(part, call_of(part, collective, shape, among, call_)));
+    for (const TeamShape& shape : shapes(hierarchy_, among, part, call_))
+      most = std::max(most, rounds_of(part, call_of(part, collective, shape, call_)));
   } else {
     for (const Team& team : teams(hierarchy_, among)) {
-      const TeamShape shape{static_cast<Rank>(team.ranks.size()), team.root};
-      Call call = call_of(part, collective, shape, among, call_);
+      Call call = call_of(part, collective, shape_of(team, part, call_), call_);
       call.arrivals = arrivals(team.ranks, when);
       most = std::max(most, rounds_of(part, std::move(call)));
     }
@@ -225,42 +256,63 @@ void HierarchicalCall::pass(std::size_t slot, Collective collective, Among among
 }
 
 void HierarchicalCall::pass(std::size_t slot, Collective collective, const Ranks& ranks, Rank root) {
-  const TeamShape shape{static_cast<Rank>(ranks.size()), root};
-  round_ += rounds_of(parts_[slot], call_of(parts_[slot], collective, shape, Among::node, call_));
+  const Spec& part = parts_[slot];
+  round_ += rounds_of(part, call_of(part, collective, shape_of({ranks, root}, part, call_), call_));
 }
+
+namespace {
+
+/// A requirement of a part with shared memory that a call does not meet: a clause, or empty.
+std::string unmet_by_shared_part(const Algorithm& algorithm, const Call& call, const Hierarchy& hierarchy,
+                                 std::size_t i) {
+  const PartSlot& slot = algorithm.composition->parts[i];
+  const Spec& part = call.parts[i];
+  const Algorithm& of_part = *part.algorithm;
+  const bool knows_layout = algorithm.composition->shared_places != nullptr;
+  const bool is_fit = of_part.is_composed()
+                          ? knows_layout && depends_on_domains(part) && of_part.composition->shared_places
+                          : knows_layout || !depends_on_domains(algorithm, call.parameters, call.parts);
+  const auto all = shapes(hierarchy, slot.among, part, call);
+  // The blocks of nodes differ in size.
+  const bool differs = slot.among == Among::nodes && !has_one_vector(call.collective) &&
+                       std::any_of(all.begin(), all.end(), [](const auto& each) { return each.procs > 1; });
+  if (!is_fit || differs || !can_share(slot, call.collective)) return "cannot have a shared-memory part here";
+  if (hierarchy.lanes() > 1) return "needs leaders=1 with a shared-memory part";
+  const std::uint32_t pieces = pieces_in_hierarchy(algorithm, call);
+  for (const TeamShape& shape : all)
+    if (pieces % segments(of_part, call_of(part, slot.collective, shape, call)) != 0)
+      return "needs parts with a smaller common multiple of their numbers of segments";
+  return "";
+}
+
+}  // namespace
 
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
   if (call.nodes.empty()) return "needs the mapping of ranks to nodes";
   const Hierarchy hierarchy(call);
+  const std::string unit = divides_nodes(call.parameters) ? "domain" : "node";
   for (Rank node = 0; node < hierarchy.nodes(); ++node)
     if (const Ranks& members = hierarchy.members(node); members.size() < hierarchy.lanes())
-      return "needs " + std::to_string(hierarchy.lanes()) + " leaders on each node, and the node of rank " +
-             std::to_string(members.front()) + " has only " + std::to_string(members.size()) +
+      return "needs " + std::to_string(hierarchy.lanes()) + " leaders on each " + unit + ", and the " + unit +
+             " of rank " + std::to_string(members.front()) + " has only " + std::to_string(members.size()) +
              (members.size() == 1 ? " rank" : " ranks");
   if (!call.commutative && !hierarchy.has_runs())
-    return "needs a commutative operator, or nodes with consecutive ranks";
+    return "needs a commutative operator, or " + unit + "s with consecutive ranks";
   const std::vector<Spec>& parts = call.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
-    if (shares_memory(parts[i])) {
-      if (parts[i].algorithm->is_composed() || !can_share(slot, call.collective))
-        return "cannot have a shared-memory part here";
-      if (hierarchy.lanes() > 1) return "needs leaders=1 with a shared-memory part";
-      for (const TeamShape& shape : shapes(hierarchy, slot.among))
-        if (pieces_in_hierarchy(algorithm, call) %
-                segments(*parts[i].algorithm, shape.first, parts[i].parameters) !=
-            0)
-          return "needs parts with a smaller common multiple of their numbers of segments";
-    }
-    for (const TeamShape& shape : shapes(hierarchy, slot.among)) {
+    for (const TeamShape& shape : shapes(hierarchy, slot.among, parts[i], call)) {
       const std::string unmet =
-          unmet_requirement(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, slot.among, call));
+          unmet_requirement(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, call));
       if (unmet.empty()) continue;
-      const char* where = slot.among == Among::nodes ? " between nodes" : " within a node";
-      return "cannot be: " + std::string(parts[i].algorithm->name) + where + " " + unmet + ", and has " +
-             std::to_string(shape.first) + " there";
+      return "cannot be: " + std::string(parts[i].algorithm->name) +
+             (slot.among == Among::nodes ? " between " + unit + "s " : " within a " + unit + " ") + unmet +
+             ", and has " + std::to_string(shape.procs) + " there";
     }
   }
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (shares_memory(parts[i]))
+      if (std::string why = unmet_by_shared_part(algorithm, call, hierarchy, i); !why.empty()) return why;
   return "";
 }
 
@@ -270,15 +322,42 @@ std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call) 
   std::vector<std::uint32_t> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
-    for (const TeamShape& shape : shapes(hierarchy, slot.among))
-      all.push_back(
-          segments(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, slot.among, call)));
+    for (const TeamShape& shape : shapes(hierarchy, slot.among, parts[i], call))
+      all.push_back(segments(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, call)));
   }
   const bool is_vector = call.collective == Collective::bcast || is_reduction(call.collective);
   if (is_vector) return hierarchy.lanes() * common_segments(all);
   // A part's block is one or several of the whole's blocks: with as many places each, all segments of the
   // part have some.
   return *std::max_element(all.begin(), all.end());
+}
+
+SharedLayout shared_layout(const Algorithm& algorithm, const Call& call) {
+  const Hierarchy hierarchy(call);
+  const std::uint32_t pieces = pieces_in_hierarchy(algorithm, call);
+  std::unordered_map<Rank, std::uint64_t> domains;  // by machine node
+  std::uint64_t most_domains = 0;
+  for (Rank node = 0; node < hierarchy.nodes(); ++node)
+    most_domains = std::max(most_domains, ++domains[call.nodes[hierarchy.members(node).front()]]);
+  SharedLayout layout;
+  for (std::size_t i = 0; i < call.parts.size(); ++i) {
+    const Spec& part = call.parts[i];
+    const PartSlot& slot = algorithm.composition->parts[i];
+    layout.slots.push_back({layout.places, 0});
+    SharedLayout::Slot& places = layout.slots.back();
+    if (!shares_memory(part)) continue;
+    for (const TeamShape& shape : shapes(hierarchy, slot.among, part, call)) {
+      const Call of = call_of(part, slot.collective, shape, call);
+      const std::uint32_t each = pieces / segments(*part.algorithm, of);
+      places.of_team = std::max(places.of_team, shared_places(*part.algorithm, of) * each);
+    }
+    layout.places += places.of_team * (slot.among == Among::nodes ? 1 : most_domains);
+  }
+  return layout;
+}
+
+std::uint64_t shared_in_hierarchy(const Algorithm& algorithm, const Call& call) {
+  return shared_layout(algorithm, call).places;
 }
 
 }  // namespace convene::collective

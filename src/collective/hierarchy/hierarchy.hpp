@@ -7,6 +7,9 @@
 // If ranks have their own blocks (allgather, gather, scatter, alltoall, barrier), the ranks of a node are
 // divided into as many groups, runs of ranks, each with its leader: lane l has the blocks of all groups
 // number l. If there is one vector (bcast, reduce, allreduce), lane l is its l-th part.
+//
+// At another level than that of the nodes (parameter `level`), the same is done with the domains of nodes:
+// below, a node is then a domain.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +19,21 @@
 #include <vector>
 
 #include "collective/core/composition.hpp"
+#include "collective/hierarchy/node_level.hpp"
 
 namespace convene::collective {
 
 /// Ranks by nodes. Nodes are numbered in the order of their first ranks; their ranks are in order.
 class Hierarchy {
  public:
-  /// The hierarchy of a call with Call::nodes, whose first parameter is the number of leaders per node.
+  /// The hierarchy of a call with Call::nodes, whose first parameter is the number of leaders per node, and
+  /// the second one, if any, the level.
   explicit Hierarchy(const Call& call);
 
   Rank nodes() const { return static_cast<Rank>(members_.size()); }
   Rank lanes() const { return lanes_; }
   const Ranks& members(Rank node) const { return members_[node]; }
+  Rank node_of(Rank rank) const { return node_of_rank_[rank]; }
 
   /// The ranks of a group, in order; its leader is its first rank, or the root if it belongs to the group.
   Ranks group(Rank node, Rank lane) const;
@@ -52,6 +58,7 @@ class Hierarchy {
  private:
   Rank rank_, root_;  // no rank without a root
   Rank lanes_;
+  std::vector<Rank> node_of_rank_;
   std::vector<Ranks> members_;
   Rank own_node_ = 0, own_lane_ = 0, root_node_ = 0;
 };
@@ -63,6 +70,18 @@ enum class When : std::uint8_t { unknown, arrived, node_arrived };
 /// Parts of a composition: between nodes, and within a node (up to its leader and down from it, if these
 /// differ).
 enum HierarchyPart : std::size_t { between = 0, within = 1, up = 1, down = 2 };
+
+/// The shared places of a hierarchical call's parts, where ranks of a node are divided into domains. The
+/// teams of a part on the same machine node use different ones, since they run at the same time.
+struct SharedLayout {
+  /// Places of a part: the first one, and the number of those of a team.
+  struct Slot {
+    std::uint64_t first = 0, of_team = 0;
+  };
+  std::vector<Slot> slots;
+  std::uint64_t places = 0;
+};
+SharedLayout shared_layout(const Algorithm& algorithm, const Call& call);
 
 /// One hierarchical call: its part 0 runs between nodes, the others within them. Generators run phases of
 /// parts one after the other. All ranks pass the same phases, also those in which they have no part, so that
@@ -97,10 +116,7 @@ class HierarchicalCall {
   std::uint32_t segments() const { return segments_; }
   std::uint32_t round() const { return round_; }
 
-  void run(std::size_t slot, Phase phase, When when = When::unknown) const {
-    phase.arrivals = arrivals(phase.ranks, when);
-    run_phase(parts_[slot], std::move(phase), call_, round_, builder_);
-  }
+  void run(std::size_t slot, Phase phase, When when = When::unknown) const;
   /// Continues after the phases of a part between nodes, on all nodes or in all groups; or after one phase on
   /// these ranks with this root.
   void pass(std::size_t slot, Collective collective, Among among, When when = When::unknown);
@@ -114,21 +130,17 @@ class HierarchicalCall {
   const Call& call_;
   Builder& builder_;
   Hierarchy hierarchy_;
+  std::span<const PartSlot> slots_;
   std::span<const Spec> parts_;
   std::uint32_t segments_, round_ = 0;
+  SharedLayout shared_;    // empty unless ranks of a node are divided
+  Rank team_on_node_ = 0;  // number of this rank's domain among those of its machine node
 };
 
-/// Composition::unmet of a hierarchical call; and the number of places of a block or the
-/// vector.
+/// Composition::unmet of a hierarchical call; the number of places of a block or the vector; and
+/// Composition::shared_places.
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call);
 std::uint32_t pieces_in_hierarchy(const Algorithm& algorithm, const Call& call);
-
-inline constexpr Parameter leaders_parameter = {
-    .name = "leaders",
-    .summary = "leaders of each node: ranks that communicate with other nodes, each with a share of the data",
-    .fallback = 1,
-    .least = 1,
-    .most = 1024,
-    .samples = {1, 2, 3}};
+std::uint64_t shared_in_hierarchy(const Algorithm& algorithm, const Call& call);
 
 }  // namespace convene::collective

@@ -126,6 +126,7 @@ std::string unmet_by_reordered(const Call& call) {
   if (!part.algorithm->serves(call.collective))
     return "cannot be: " + std::string(part.algorithm->name) + " is no algorithm of " +
            std::string(name(call.collective));
+  if (depends_on_domains(part)) return "cannot have a part with a level within nodes";
   const std::string of_part = unmet_requirement(*part.algorithm, reordered_call(call));
   if (of_part.empty()) return "";
   return "cannot be: " + std::string(part.algorithm->name) + " " + of_part + ", and has " +

@@ -59,6 +59,8 @@ constexpr Composition reduce_hier_composition = {
     .parts = reduce_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 }  // namespace
 
@@ -68,7 +70,7 @@ extern constinit const Algorithm reduce_hier = {
     .source = "Zhu et al. 2009; Träff and Hunold 2020",
     .collectives = {Collective::reduce},
     .rounds = "those of its parts, one more with several leaders",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .composition = &reduce_hier_composition,
     .generate = generate_reduce_hier,
 };

@@ -77,6 +77,8 @@ constexpr Composition scatter_hier_composition = {
     .parts = scatter_hier_parts,
     .unmet = unmet_in_hierarchy,
     .pieces = pieces_in_hierarchy,
+    .divides_nodes = divides_nodes,
+    .shared_places = shared_in_hierarchy,
 };
 
 }  // namespace
@@ -87,7 +89,7 @@ extern constinit const Algorithm scatter_hier = {
     .source = "Kandalla et al. 2009; Träff and Hunold 2020",
     .collectives = scatters,
     .rounds = "those of its parts",
-    .parameters = only(leaders_parameter),
+    .parameters = hierarchy_parameters,
     .relays = true,
     .composition = &scatter_hier_composition,
     .generate = generate_scatter_hier,

@@ -182,6 +182,7 @@ Decision& ArrivalAutotuner::Site::decide(std::uint32_t candidate, bool in_place,
                   .parts = spec.parts,
                   .arrivals = adaptation.arrivals(),
                   .nodes = depends_on_nodes(*spec.algorithm) ? context.node_of_rank : std::vector<Rank>{},
+                  .domains = depends_on_domains(spec) ? context.domains : std::vector<Domains>{},
                   .commutative = signature.commutative};
   decision = Decision{};
   decision.signature = signature;

@@ -46,6 +46,7 @@ std::shared_ptr<const Prepared> ScheduleCache::get(const Algorithm& algorithm, c
                 call.commutative,
                 call.arrivals,
                 call.nodes,
+                call.domains,
                 call.graph};
   const std::lock_guard lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) {

@@ -45,10 +45,10 @@ class ScheduleCache {
   std::size_t size() const;
 
  private:
-  using Key =
-      std::tuple<Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>, std::vector<Rank>,
-                 std::shared_ptr<const Graph>>;  // graphs are distinguished by address: each has its own
-                                                 // schedules
+  using Key = std::tuple<Spec, Collective, Rank, Rank, Rank, bool, bool, std::vector<std::int32_t>,
+                         std::vector<Rank>, std::vector<Domains>,
+                         std::shared_ptr<const Graph>>;  // graphs are distinguished by address: each has its
+                                                         // own schedules
   struct Entry {
     std::shared_ptr<const Prepared> prepared;
     std::list<Key>::iterator used;

@@ -147,6 +147,7 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
             .parameters = spec.parameters,
             .parts = spec.parts,
             .nodes = depends_on_nodes(*spec.algorithm) ? nodes_.node_of_rank() : std::vector<Rank>{},
+            .domains = depends_on_domains(spec) ? nodes_.places().domains : std::vector<Domains>{},
             .graph = is_neighborhood(signature.collective) ? neighbors_.graph : nullptr,
             .commutative = signature.commutative};
   if (!expected_.empty() && arrival_source(spec) == ArrivalSource::forecast) {
@@ -155,6 +156,7 @@ void Decisions::schedule(Decision& decision, const Spec& spec) {
     if (signature.is_blocking) call.arrivals = expected_in(*spec.algorithm, call, signature.total_bytes);
   }
   try {
+    if (depends_on_domains(spec)) ProfileRegistry::instance().declare(nodes_.places().levels);
     decision.shared_places = shared_places(*spec.algorithm, call);
     decision.prepared = process_schedules().get(*spec.algorithm, call);
     decision.spec = spec;
@@ -202,8 +204,8 @@ void Decisions::find_nodes(bool may_block, bool is_needed) {
   if (nodes_.is_known()) return;
   if (settings().has_declared_nodes())
     nodes_.read_declared();
-  else if (wisdom_ && !wisdom_->node_of_world_rank.empty())
-    nodes_.read_from_world(wisdom_->node_of_world_rank);
+  else if (wisdom_ && !wisdom_->places_in_world.nodes.empty())
+    nodes_.read_from_world(wisdom_->places_in_world);
   else if (may_block && (is_needed || selection().needs_topology() || settings().check_agreement) &&
            !nodes_.is_refused())
     nodes_.find();
@@ -226,6 +228,7 @@ CallContext Decisions::context_of(const CallSignature& call) const {
           .nodes = nodes_.nodes(),
           .ranks_per_node = nodes_.ranks_per_node(),
           .node_of_rank = nodes_.node_of_rank(),
+          .domains = nodes_.places().domains,
           .commutative = call.commutative,
           .reproducible = settings().reproducible,
           .has_native = call.has_native,

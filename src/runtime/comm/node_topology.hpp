@@ -2,11 +2,19 @@
 // Node topology of a communicator: the node of each rank.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "runtime/comm/comm_info.hpp"
 
 namespace convene::runtime {
+
+/// Where the ranks of a communicator are: equal on all of them.
+struct RankPlaces {
+  std::vector<Rank> nodes;       ///< by rank
+  std::vector<Domains> domains;  ///< by rank; empty: no level divides a node
+  std::string levels;            ///< the levels that divide nodes, in a line for reports
+};
 
 class NodeTopology {
  public:
@@ -21,21 +29,21 @@ class NodeTopology {
   /// Reads the declared nodes of MPI_COMM_WORLD (CONVENE_MACHINE, CONVENE_MAPPING). Local: every rank reads
   /// the same.
   void read_declared();
-  /// Takes the nodes of MPI_COMM_WORLD's ranks, by rank there. Local. False if this communicator has other
-  /// ranks.
-  bool read_from_world(const std::vector<Rank>& node_of_world_rank);
+  /// Takes the places of MPI_COMM_WORLD's ranks. Local. False if this communicator has other ranks.
+  bool read_from_world(const RankPlaces& world);
 
   Rank nodes() const { return nodes_; }                    ///< 0: not known
   Rank ranks_per_node() const { return ranks_per_node_; }  ///< of the fullest node
-  const std::vector<Rank>& node_of_rank() const { return node_of_rank_; }
+  const std::vector<Rank>& node_of_rank() const { return places_.nodes; }
+  const RankPlaces& places() const { return places_; }
 
  private:
-  void set(std::vector<Rank> node_of_rank);
+  void set(RankPlaces places);
 
   const CommInfo& info_;
   Rank nodes_ = 0, ranks_per_node_ = 0;
   bool is_refused_ = false;
-  std::vector<Rank> node_of_rank_;  // equal on all ranks
+  RankPlaces places_;
 };
 
 }  // namespace convene::runtime

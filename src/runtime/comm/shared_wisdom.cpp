@@ -11,7 +11,6 @@
 #include "decide/wisdom_texts.hpp"
 #include "runtime/call/failure.hpp"
 #include "runtime/comm/consensus.hpp"
-#include "runtime/comm/node_topology.hpp"
 #include "runtime/results/result_files.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stall/native_call_watch.hpp"
@@ -159,7 +158,7 @@ void share_wisdom_in_world() noexcept try {
   if (shared->machine.is_known()) {
     NodeTopology nodes(world);
     nodes.find();
-    shared->node_of_world_rank = nodes.node_of_rank();
+    shared->places_in_world = nodes.places();
     shared->machine.ranks_per_node = nodes.ranks_per_node();
   }
   world_wisdom() = std::move(shared);

@@ -17,6 +17,7 @@
 
 #include "decide/selection.hpp"
 #include "runtime/comm/comm_info.hpp"
+#include "runtime/comm/node_topology.hpp"
 
 namespace convene::runtime {
 
@@ -29,9 +30,9 @@ struct SharedMachine {
 };
 
 struct SharedWisdom {
-  Selection selection;                     ///< the process's choices with the wisdom; all native without any
-  SharedMachine machine{};                 ///< unknown where there is no wisdom
-  std::vector<Rank> node_of_world_rank{};  ///< of MPI_COMM_WORLD's wisdom, where there is any
+  Selection selection;           ///< the process's choices with the wisdom; all native without any
+  SharedMachine machine{};       ///< unknown where there is no wisdom
+  RankPlaces places_in_world{};  ///< of MPI_COMM_WORLD's wisdom, where there is any
 };
 
 /// To be called once after MPI_Init, if it passed through Convene. Collective over MPI_COMM_WORLD. Does not

@@ -165,6 +165,7 @@ Settings read_settings() {
       static_cast<DeviceMemory>(one_of("CONVENE_DEVICE_MEMORY", {"detect", "never", "always"}));
   result.machine = variable("CONVENE_MACHINE");
   result.mapping = variable("CONVENE_MAPPING");
+  if (!variable("CONVENE_SYSFS").empty()) result.sysfs = variable("CONVENE_SYSFS");
   const int check = one_of("CONVENE_CHECK", {"nothing", "agreement", "no_schedules", "slow_choices", "gpu"});
   result.check_agreement = check == 1;
   result.refuses_schedules = check == 2;
@@ -195,9 +196,9 @@ Settings read_settings() {
 
 }  // namespace
 
-std::vector<Rank> Settings::declared_nodes(Rank procs) const {
+Mapping Settings::declared_places(Rank procs) const {
   try {
-    return Mapping::parse(machine, mapping.empty() ? "sequential" : mapping, procs).node_of_rank();
+    return Mapping::parse(machine, mapping.empty() ? "sequential" : mapping, procs);
   } catch (const Error& error) {
     throw Error(std::string(mapping.empty() ? "CONVENE_MACHINE: " : "CONVENE_MAPPING: ") + error.what());
   }

@@ -9,6 +9,7 @@
 #include "base/durations.hpp"
 #include "decide/selection.hpp"
 #include "decide/wisdom_files.hpp"
+#include "topology/mapping.hpp"
 
 namespace convene::runtime {
 
@@ -34,6 +35,7 @@ struct Settings {
   std::string fabric_provider;  ///< empty: the first that libfabric lists
   DeviceMemory device_memory = DeviceMemory::detect;  ///< CONVENE_DEVICE_MEMORY=detect|never|always
   std::string machine, mapping;                       ///< CONVENE_MACHINE, CONVENE_MAPPING
+  std::string sysfs = "/sys";                         ///< CONVENE_SYSFS: where domains of nodes are read
   bool check_agreement = false;                       ///< CONVENE_CHECK=agreement
   bool refuses_schedules = false;                     ///< CONVENE_CHECK=no_schedules: every generator fails
   bool slows_choices = false;                         ///< CONVENE_CHECK=slow_choices: see learning.cpp
@@ -53,9 +55,9 @@ struct Settings {
   int progress_core = -1;                ///< CONVENE_PROGRESS_CORE: core of that thread; -1: any
   std::uint64_t shuffle = 0;             ///< CONVENE_SHUFFLE: a seed; ready steps are issued in random order
 
-  /// True if the nodes of MPI_COMM_WORLD's ranks are declared; and the nodes by rank. Throws Error.
+  /// True if the nodes of MPI_COMM_WORLD's ranks are declared; and the ranks' places. Throws Error.
   bool has_declared_nodes() const { return !machine.empty() || !mapping.empty(); }
-  std::vector<Rank> declared_nodes(Rank procs) const;
+  Mapping declared_places(Rank procs) const;
 };
 
 /// The settings of this process. The first call reads them; an invalid one is reported in one sentence and

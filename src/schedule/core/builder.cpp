@@ -44,6 +44,12 @@ Buffer Builder::scratch(std::span<const Place> like) { return work_->stack.add_s
 
 void Builder::share(std::uint32_t places) { work_->stack.add_shared(places); }
 
+void Builder::share_on_node(Rank first, std::uint32_t places) { work_->stack.share_on_node(first, places); }
+
+bool Builder::shares_on_node() const { return work_->stack.shares_on_node(); }
+
+void Builder::share_from(std::uint64_t first) { work_->stack.share_from(first); }
+
 void Builder::alias(Buffer alias, Buffer of, Place first) {
   work_->recorder.accesses().alias(alias, of, first);
 }

@@ -33,6 +33,15 @@ class Builder {
   /// it must receive a signal from that rank: a send of these places.
   void share(std::uint32_t places);
 
+  /// Declares the places that all ranks of this one's node share, for a schedule in which groups of them
+  /// share some at the same time: share() then takes places from these. `first` is the lowest rank of the
+  /// node.
+  void share_on_node(Rank first, std::uint32_t places);
+  bool shares_on_node() const;
+  /// After share_on_node(): the next share() takes places from this one on, counted within the places of the
+  /// innermost schedule, which begin where share_from() was before it was entered.
+  void share_from(std::uint64_t first);
+
   /// MPI_IN_PLACE: place i of `alias` is place `first` + i of `of`. Call it after both are declared.
   void alias(Buffer alias, Buffer of, Place first);
 

@@ -17,6 +17,9 @@ void ScheduleStack::clear() {
   scratches_ = 0;
   common_ = Buffer::input;
   first_sharer_ = 0;
+  shares_on_node_ = false;
+  next_shared_ = 0;
+  shared_from_.clear();
 }
 
 std::uint32_t ScheduleStack::first_round() const {
@@ -66,8 +69,19 @@ Buffer ScheduleStack::add_scratch(std::size_t level, std::span<const Place> like
   return around.add_scratch(std::move(where));
 }
 
+void ScheduleStack::share_on_node(Rank first, std::uint32_t places) {
+  shares_on_node_ = true;
+  first_sharer_ = first;
+  accesses_.declare(Buffer::shared, places);
+}
+
+void ScheduleStack::share_from(std::uint64_t first) {
+  for (const SubSchedule& inner : inner_) first *= inner.places_of_a_block();
+  next_shared_ = (inner_.empty() ? 0 : shared_from_.back()) + first;
+}
+
 void ScheduleStack::add_shared(std::uint32_t places) {
-  note_sharers();
+  if (!shares_on_node_) note_sharers();
   add_shared(inner_.size(), places);
 }
 
@@ -93,6 +107,13 @@ Place ScheduleStack::add_shared(std::size_t level, std::uint32_t places) {
     SubSchedule& around = inner_[level - 1];
     const std::uint32_t each = around.places_of_a_block();
     return around.add_shared(add_shared(level - 1, places * each), places, each);
+  }
+  if (shares_on_node_) {
+    const auto taken = static_cast<Place>(next_shared_);
+    next_shared_ += places;
+    if (next_shared_ > accesses_.places(Buffer::shared))
+      throw std::logic_error("a schedule takes more shared places than its node has");
+    return taken;
   }
   const Place first = accesses_.places(Buffer::shared);
   if (first > 0)

@@ -22,8 +22,14 @@ class ScheduleStack {
 
   void clear();
   bool is_flat() const { return inner_.empty(); }  ///< only the outermost schedule is open
-  void enter(Embedding embedding) { inner_.emplace_back(std::move(embedding)); }
-  void leave() { inner_.pop_back(); }
+  void enter(Embedding embedding) {
+    inner_.emplace_back(std::move(embedding));
+    shared_from_.push_back(next_shared_);
+  }
+  void leave() {
+    inner_.pop_back();
+    shared_from_.pop_back();
+  }
 
   /// The outermost number of the innermost schedule's round 0.
   std::uint32_t first_round() const;
@@ -33,6 +39,11 @@ class ScheduleStack {
   Buffer add_scratch(std::span<const Place> like) { return add_scratch(inner_.size(), like); }
   /// Declares more places that all ranks of the innermost schedule share.
   void add_shared(std::uint32_t places);
+
+  // See Builder.
+  void share_on_node(Rank first, std::uint32_t places);
+  bool shares_on_node() const { return shares_on_node_; }
+  void share_from(std::uint64_t first);
 
   /// Translates the peer and the ranges of a step of the innermost schedule to the outermost one. `peer` has
   /// no meaning for copies and combines.
@@ -58,6 +69,9 @@ class ScheduleStack {
   unsigned scratches_ = 0;         // of the outermost schedule
   Buffer common_ = Buffer::input;  // the scratch buffer that inner schedules share; input: none
   Rank first_sharer_ = 0;
+  bool shares_on_node_ = false;
+  std::uint64_t next_shared_ = 0;           // if so: the next place that is taken
+  std::vector<std::uint64_t> shared_from_;  // by inner schedule: the first place that it may take
 };
 
 }  // namespace convene::schedule

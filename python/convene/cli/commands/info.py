@@ -52,6 +52,12 @@ def cores_of(found: Machine) -> str:
     return text
 
 
+def levels_of(found: Machine) -> str:
+    """The levels by which hierarchical algorithms can divide this node."""
+    several = [f"{name}:{number}" for name, number in found.levels.items() if number > 1]
+    return " ".join(several) or "one domain"
+
+
 def fabric_text(found: Fabric | None) -> str:
     if found is None:
         return "none"
@@ -64,6 +70,7 @@ def facts_of(found: Machine, network: Fabric | None) -> list[tuple[str, str]]:
         ("processor", found.processor),
         ("cores", cores_of(found)),
         ("NUMA domains", str(found.numa_domains)),
+        ("levels within a node", levels_of(found)),
         ("caches", caches or "?"),
         ("memory", f"{found.memory}; {found.shared_memory}"),
         ("nodes", found.nodes),
