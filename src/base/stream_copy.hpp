@@ -7,7 +7,8 @@
 //   Non-temporal stores avoid that: 29 GB/s. The reader then fetches the data at 10 instead of 13 GB/s (16
 //   instead of 40 with a common cache). String copies (rep movsb) overwrite whole lines and need not fetch
 //   them either, on processors that report fast string copies (ERMS). They are better for short copies, which
-//   stay in a cache.
+//   stay in a cache, and between cores that share a cache: so long copies are tried both ways
+//   (transport/store_trials.hpp).
 // - If the target lies a few bytes after the source, modulo the page size, string copies take twenty times as
 //   long (2 GB/s instead of 40; glibc bug 30994), and glibc uses them. Shared memory begins at a page
 //   boundary and a large malloc 16 bytes after one, so this case is common.
@@ -103,10 +104,11 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-/// memcpy into memory that other ranks read. Later stores become visible after it, as with any copy.
-inline void copy_into_shared(void* to, const void* from, std::size_t bytes) {
+/// memcpy into memory that other ranks read; `streams`: with non-temporal stores, if it is long. Later stores
+/// become visible after it, as with any copy.
+inline void copy_into_shared(void* to, const void* from, std::size_t bytes, [[maybe_unused]] bool streams) {
 #ifdef CONVENE_HAS_STRING_COPY
-  if (bytes >= string_copy::least_streamed) return string_copy::stream(to, from, bytes);
+  if (streams && bytes >= string_copy::least_streamed) return string_copy::stream(to, from, bytes);
   if (bytes >= string_copy::least && string_copy::is_quick() && !string_copy::would_crawl(to, from)) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
     return;

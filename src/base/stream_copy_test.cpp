@@ -13,7 +13,13 @@ TEST(SharedCopy, CopiesThatAndNothingElse) {
   std::vector<unsigned char> memory(16 * page), expected;
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 7 + i / 256);
   using Copy = void (*)(void*, const void*, std::size_t);
-  for (const Copy copy : {Copy(copy_bytes), Copy(copy_into_shared)})
+  const Copy streaming = [](void* to, const void* from, std::size_t bytes) {
+    copy_into_shared(to, from, bytes, true);
+  };
+  const Copy storing = [](void* to, const void* from, std::size_t bytes) {
+    copy_into_shared(to, from, bytes, false);
+  };
+  for (const Copy copy : {Copy(copy_bytes), streaming, storing})
     for (const std::size_t bytes : {0, 1, 63, 1023, 1024, 1025, 1087, 4096, 8191, 16384, 20001})
       for (const std::size_t behind : {0, 1, 16, 63, 64, 2048, 4095}) {  // offsets within a page: string
                                                                          // copies would be slow at 1 to 63

@@ -66,7 +66,8 @@ class ProgramRun {
         return MPI_SUCCESS;
       case Opcode::share:
         copy_into_shared(at(instruction.target_base, instruction.target),
-                         at(instruction.base, instruction.offset), instruction.bytes_or_step);
+                         at(instruction.base, instruction.offset), instruction.bytes_or_step,
+                         binding_.shared_memory->streams());
         return MPI_SUCCESS;
       case Opcode::combine:
         return binding_.op(at(instruction.base, instruction.offset),
@@ -143,14 +144,14 @@ class ProgramRun {
       return binding_.shared_memory->is_signalled(static_cast<Rank>(instruction.message.peer),
                                                   instruction.message.slot);
     };
-    return is_signalled() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_signalled);
+    return is_signalled() ? MPI_SUCCESS : poll_shared<T>(binding_, instruction.message.peer, is_signalled);
   }
 
   int take(const Instruction& instruction) {
     const auto is_taken = [&, target = at(instruction.base, instruction.offset)] {
       return binding_.shared_memory->take(static_cast<Rank>(instruction.message.peer), target);
     };
-    return is_taken() ? MPI_SUCCESS : poll<T>(binding_, instruction.message.peer, is_taken);
+    return is_taken() ? MPI_SUCCESS : poll_shared<T>(binding_, instruction.message.peer, is_taken);
   }
 
   int wait(Handle* handle, std::uint32_t slot) {

@@ -159,6 +159,12 @@ int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   return MPI_SUCCESS;
 }
 
+/// The same for a signal of another rank: time that a run does not need itself.
+template <MessageTransport T, class IsSignalled>
+int poll_shared(const Binding& binding, int peer, IsSignalled&& is_signalled) {
+  return binding.shared_memory->wait_by([&] { return poll<T>(binding, peer, is_signalled); });
+}
+
 /// Scope of a run's shared memory: its end releases it.
 class SharedRun {
  public:
@@ -181,7 +187,8 @@ int await_memory(const Binding& binding) {
   if (!binding.shared_memory) return MPI_SUCCESS;
   if (binding.shared_memory->run() % runs_between == 0)
     if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
-  return has_memory(binding) ? MPI_SUCCESS : poll<T>(binding, -1, [&] { return has_memory(binding); });
+  if (has_memory(binding)) return MPI_SUCCESS;
+  return poll_shared<T>(binding, -1, [&] { return has_memory(binding); });
 }
 
 }  // namespace convene::execute

@@ -57,6 +57,8 @@ std::byte* SharedMemory::begin(std::size_t bytes) {
   std::byte* const data = halves_ + half_ * data_ + used_in_half_;
   ++runs_in_half_;
   used_in_half_ += wanted;
+  if (trials_.begin(run_, bytes)) judge();
+  if (trials_.is_timed()) started_ = base::ticks();
   return data;
 }
 
@@ -76,12 +78,32 @@ void SharedMemory::change_half() {
 bool SharedMemory::look_for_end() {
   std::uint64_t least = run_;
   for (std::size_t rank = 0; rank < ranks_.size() && least >= awaited_; ++rank)
-    least = std::min(least, ended(rank).value.load(std::memory_order_acquire));
+    least = std::min(least, ended(rank).run.load(std::memory_order_acquire));
   if (least >= awaited_) ended_by_all_ = least;
   return least >= awaited_;
 }
 
-void SharedMemory::end() { ended(own_).value.store(run_, std::memory_order_release); }
+void SharedMemory::end() {
+  if (trials_.is_timed())
+    if (const auto outcome = trials_.end(base::ticks() - started_)) publish(*outcome);
+  ended(own_).run.store(run_, std::memory_order_release);
+}
+
+void SharedMemory::publish(StoreTrials::Outcome outcome) const {
+  const auto difference = static_cast<std::uint32_t>(outcome.difference);
+  ended(own_).trials[trials_.slot()].store(std::uint64_t{outcome.last_run} << 32 | difference,
+                                           std::memory_order_relaxed);
+}
+
+void SharedMemory::judge() {
+  std::int64_t difference = 0;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const std::uint64_t found = ended(rank).trials[trials_.slot()].load(std::memory_order_relaxed);
+    if (found >> 32 != trials_.judged()) return;  // it has published that of another size since
+    difference += static_cast<std::int32_t>(found);
+  }
+  trials_.judge(difference);
+}
 
 void SharedMemory::signal(Rank to, std::uint32_t match) {
   word(own_, number_[to]).value.store(stamp(match), std::memory_order_release);

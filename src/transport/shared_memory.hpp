@@ -17,6 +17,7 @@
 // - Nothing is allocated after construction: a rank that failed in a run would leave others waiting.
 // - Written with release, read with acquire: what a rank wrote before its signal is visible to the rank that
 //   awaited it.
+// - Long copies are written with the stores that took less time (store_trials.hpp).
 // - A waiting rank polls, progresses the transport from time to time (a legal program may need that, so also
 //   every few runs without long waits), and yields.
 #pragma once
@@ -28,7 +29,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "schedule/core/schedule.hpp"
+#include "transport/store_trials.hpp"
 
 namespace convene::transport {
 
@@ -60,6 +63,18 @@ class SharedMemory {
   bool is_free() { return awaited_ <= ended_by_all_ || look_for_end(); }
   void end();
 
+  /// True if the run writes with non-temporal stores (long copies).
+  bool streams() const { return trials_.streams(); }
+  /// Calls wait(), whose time is not the run's own.
+  template <class Wait>
+  auto wait_by(Wait&& wait) {
+    if (!trials_.is_timed()) return wait();
+    const std::uint64_t start = base::ticks();
+    const auto result = wait();
+    started_ += base::ticks() - start;
+    return result;
+  }
+
   /// Both count the messages of a pair from 0, like Step::match.
   void signal(Rank to, std::uint32_t match);
   bool is_signalled(Rank from, std::uint32_t match) const;
@@ -80,7 +95,13 @@ class SharedMemory {
   struct alignas(64) Line {
     std::byte data[64];
   };
+  /// What a rank tells the others of its runs.
+  struct alignas(64) End {
+    std::atomic<std::uint64_t> run;                         // the last one that it has ended
+    std::atomic<std::uint64_t> trials[StoreTrials::slots];  // of stores: number and, below it, difference
+  };
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+  static_assert(sizeof(End) == sizeof(Word) && alignof(End) == alignof(Word));
 
   /// Runs in a half, at most; fewer for many ranks, which have many pairs.
   static std::uint32_t runs_per_half(std::size_t ranks, Runs runs) {
@@ -94,13 +115,14 @@ class SharedMemory {
     return ranks + std::size_t{2} * runs_per_half(ranks, runs) * ranks * ranks;
   }
 
-  /// Number of the last run that a rank has ended.
-  Word& ended(std::size_t rank) const { return words_[rank]; }
+  End& ended(std::size_t rank) const { return reinterpret_cast<End*>(words_)[rank]; }
   /// A pair's word in the current run.
   Word& word(std::size_t from, std::size_t to) const { return signals_of_run_[from * ranks_.size() + to]; }
   std::uint64_t stamp(std::uint32_t match) const { return run_ << signal_bits | (match + 1); }
   bool look_for_end();
   void change_half();
+  void publish(StoreTrials::Outcome outcome) const;
+  void judge();
 
   std::shared_ptr<std::byte> memory_;
   std::vector<Rank> ranks_;            // in order
@@ -116,6 +138,8 @@ class SharedMemory {
   std::size_t used_in_half_ = 0;
   std::uint64_t last_in_other_half_ = 0;          // number of that run
   std::uint64_t awaited_ = 0, ended_by_all_ = 0;  // runs up to this one must have, are known to have ended
+  StoreTrials trials_;
+  std::uint64_t started_ = 0;  // ticks, of a run in a trial; moved on by those in which it waits
 };
 
 }  // namespace convene::transport
