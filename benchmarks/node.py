@@ -29,7 +29,9 @@ from benchmarks import common
 FOLDERS = {
     "openmpi4": ("openmpi", "mpirun.openmpi"),
     "openmpi5": ("openmpi", "mpirun"),
+    "mpich4": ("mpich", "mpiexec.mpich"),
     "mpich5": ("abi", "mpiexec"),
+    "impi": ("abi", "mpiexec"),
 }
 ALGORITHMS = {
     "allgather": ["shared"],
@@ -89,9 +91,9 @@ def run(program: Program, options: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def rounded(value: float) -> float:
-    """To four digits: a result has thousands of numbers."""
-    return float(f"{value:.4g}")
+def rounded(value: float, digits: int) -> float:
+    """To some significant digits: a result has thousands of numbers."""
+    return float(f"{value:.{digits}g}")
 
 
 def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -102,31 +104,41 @@ def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
         **vars(program),
         "bytes": starts[0]["bytes"],
         "method": starts[0]["method"],
-        "ratio": rounded(np.median(np.divide(own, native))),
-        "native_us": rounded(np.median(native) * 1e6),
-        "convene_us": rounded(np.median(own) * 1e6),
-        "line_ns": [rounded(each * 1e9) for each in np.percentile(line, [10, 50, 90])],
+        "ratio": rounded(np.median(np.divide(own, native)), 3),
+        "native_us": rounded(np.median(native) * 1e6, 3),
+        "line_ns": [rounded(each * 1e9, 2) for each in np.percentile(line, [50, 90])],
     }
 
 
-# Of a summary: what all cells of a series share, and what each has.
+# Of a summary: what all cells of a series share, and what each has (a list by size).
 SERIES = ("stack", "procs", "collective", "algorithm", "method")
-CELL = ("bytes", "ratio", "native_us", "convene_us", "line_ns")
+CELL = ("bytes", "ratio", "native_us")
 
 
 def series_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows by series, its cells as lists: a summary names each series once."""
-    found: dict[tuple[Any, ...], list[list[Any]]] = {}
+    """The rows by series: a summary names each series and each value of its cells once."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for one in rows:
-        found.setdefault(tuple(one[name] for name in SERIES), []).append([one[name] for name in CELL])
-    return [{**dict(zip(SERIES, key, strict=True)), "cells": cells} for key, cells in found.items()]
+        found.setdefault(tuple(one[name] for name in SERIES), []).append(one)
+    return [
+        {
+            **dict(zip(SERIES, key, strict=True)),
+            **{name: [cell[name] for cell in cells] for name in CELL},
+            # The state of the two cores, over all sizes.
+            "line_ns": [rounded(each, 2) for each in np.median([one["line_ns"] for one in cells], axis=0)],
+        }
+        for key, cells in found.items()
+    ]
 
 
 def rows_of(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
-        {**{name: one[name] for name in SERIES}, **dict(zip(CELL, cell, strict=True))}
+        {
+            **{name: one[name] for name in (*SERIES, "line_ns")},
+            **{name: one[name][at] for name in CELL},
+        }
         for one in series
-        for cell in one["cells"]
+        for at in range(len(one["bytes"]))
     ]
 
 
@@ -144,32 +156,34 @@ def geometric_mean(rows: list[dict[str, Any]]) -> float:
     return float(np.exp(np.mean([np.log(one["ratio"]) for one in rows])))
 
 
-def ratio_text(one: dict[str, Any]) -> str:
-    """The ratio, with a star if a rank was often preempted."""
-    return f"{one['ratio']:.2f}" + ("\\*" if one["line_ns"][2] > 1000 else "")
+def ratio_text(cells: list[dict[str, Any]]) -> str:
+    """The mean ratio, with a star if a rank was often preempted."""
+    preempted = any(one["line_ns"][1] > 1000 for one in cells)
+    return f"{geometric_mean(cells):.2f}" + ("\\*" if preempted else "")
 
 
 def markdown(rows: list[dict[str, Any]], about: str) -> str:
     sizes = sorted({one["bytes"] for one in rows if one["bytes"]}) or [0]
+    best = best_of(rows)
     lines = [
         about,
         "",
-        f"| MPI | ranks | collective | algorithm | method | {' | '.join(map(bytes_text, sizes))} | line |",
-        "|---|---:|---|---|---|" + "---:|" * (len(sizes) + 1),
+        "Geometric means of the methods, with the fastest algorithm of each cell:",
+        "",
+        f"| MPI | ranks | collective | {' | '.join(map(bytes_text, sizes))} | line |",
+        "|---|---:|---|" + "---:|" * (len(sizes) + 1),
     ]
     series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for one in rows:
-        key = (one["stack"], one["procs"], one["collective"], f"`{one['algorithm']}`", one["method"])
-        series.setdefault(key, []).append(one)
+    for one in best:
+        series.setdefault((one["stack"], one["procs"], one["collective"]), []).append(one)
     for key, cells in series.items():
         # A barrier has no size: its ratio stands in the first column.
-        ratios = {one["bytes"] or sizes[0]: ratio_text(one) for one in cells}
-        shown = [ratios.get(size, "") for size in sizes]
-        line = float(np.median([one["line_ns"][1] for one in cells]))
+        by_size = [[one for one in cells if (one["bytes"] or sizes[0]) == size] for size in sizes]
+        shown = [ratio_text(found) if found else "" for found in by_size]
+        line = float(np.median([one["line_ns"][0] for one in cells]))
         lines.append(f"| {' | '.join(map(str, key))} | {' | '.join(shown)} | {line:.0f} ns |")
     lines += ["", "\\*: its 90th percentile exceeds 1 µs: other work preempted the ranks."]
-    lines += ["", "Geometric means, with the fastest algorithm of each cell:", ""]
-    best = best_of(rows)
+    lines += ["", "Over all sizes:", ""]
     for stack, procs in dict.fromkeys((one["stack"], one["procs"]) for one in best):
         here = [one for one in best if (one["stack"], one["procs"]) == (stack, procs)]
         each = ", ".join(

@@ -41,7 +41,7 @@ def test_fortran(name: str, binding: str, procs: int) -> None:
 
 
 @pytest.mark.all
-@pytest.mark.sampled(all=2)
+@pytest.mark.sampled(all=1)
 @pytest.mark.parametrize("uses", [LINEAR, COMBINING])
 @pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
 def test_mpi4py(name: str, uses: str) -> None:

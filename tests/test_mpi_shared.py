@@ -164,7 +164,7 @@ def test_ranks_that_are_calls_ahead(name: str, procs: int, tmp_path: Path) -> No
     assert not left_over()
 
 
-@pytest.mark.sampled(default=3, all=9)
+@pytest.mark.sampled(default=3, all=7)
 @pytest.mark.parametrize("name", STACKS)
 @pytest.mark.parametrize("thread", ["0", "1"])
 @pytest.mark.parametrize("how", ["mixed", "only"])
