@@ -374,8 +374,21 @@ class Mutants {
     sorted.reverse_dependency(from, to);
     const bool both_combine =
         plan_[rank_][from].kind == StepKind::combine && plan_[rank_][to].kind == StepKind::combine;
-    if ((both_combine && commutes_) || !hazards_.contains({from, to}) || !sorted.sort()) return;
+    if ((both_combine && commutes_) || only_delays_signal(from, to) || !hazards_.contains({from, to}) ||
+        !sorted.sort())
+      return;
     edit(visit, "dependency reversed and renumbered", to, false, [&](Mutation& m) { m = sorted; });
+  }
+
+  /// True if the first step signals data that the second one reads, too: in the other order, the signal is
+  /// given later, which may change nothing.
+  bool only_delays_signal(StepId from, StepId to) const {
+    const Schedule& schedule = plan_[rank_];
+    const Step &first = schedule[from], &second = schedule[to];
+    return first.kind == StepKind::send && first.is_shm_signal() &&
+           (second.kind == StepKind::copy || second.kind == StepKind::combine) &&
+           std::ranges::none_of(schedule.to(to),
+                                [](const Range& range) { return range.buffer() == Buffer::shared; });
   }
 
   const Plan& plan_;
