@@ -2,7 +2,6 @@
 #include "collective/hierarchy/hierarchy.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <numeric>
 #include <set>
 #include <stdexcept>
