@@ -129,14 +129,15 @@ inline double exchange(const Operation& op, Buffers& buffers, std::size_t bytes,
 }
 
 /// The first rank writes, all others read; the slower side determines the result. Pieces follow each other
-/// like segments: a short copy starts while the one before is still in progress.
+/// like segments: a short copy starts while the one before is still in progress. Stores are non-temporal, as
+/// in the first calls of a program.
 inline double shared(const Operation& op, Buffers& buffers, std::size_t bytes, int calls, double) {
   const bool writes = op.place() == 0;
   double took = 0;
   for (int call = 0; call < calls; ++call, buffers.next(op.spans * bytes)) {
     double start = now();
     for (std::size_t at = 0; writes && at < op.spans * bytes; at += bytes)
-      copy_into_shared(op.shared + at, buffers.from() + at, bytes);
+      copy_into_shared(op.shared + at, buffers.from() + at, bytes, true);
     if (writes) took += now() - start;
     MPI_Barrier(op.comm);
     start = now();
