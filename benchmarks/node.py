@@ -105,22 +105,22 @@ def row(program: Program, starts: list[dict[str, Any]]) -> dict[str, Any]:
         "bytes": starts[0]["bytes"],
         "method": starts[0]["method"],
         "ratio": rounded(np.median(np.divide(own, native)), 3),
-        "native_us": rounded(np.median(native) * 1e6, 3),
+        "native_us": rounded(np.median(native) * 1e6, 2),
         "line_ns": [rounded(each * 1e9, 2) for each in np.percentile(line, [50, 90])],
     }
 
 
 # Of a summary: what all cells of a series share, and what each has (a list by size).
 SERIES = ("stack", "procs", "collective", "algorithm", "method")
-CELL = ("bytes", "ratio", "native_us")
+CELL = ("ratio", "native_us")
 
 
-def series_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows by series: a summary names each series and each value of its cells once."""
+def packed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows by series: a summary names each series and each size once."""
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for one in rows:
         found.setdefault(tuple(one[name] for name in SERIES), []).append(one)
-    return [
+    series = [
         {
             **dict(zip(SERIES, key, strict=True)),
             **{name: [cell[name] for cell in cells] for name in CELL},
@@ -129,16 +129,18 @@ def series_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for key, cells in found.items()
     ]
+    return {"sizes": sorted({one["bytes"] for one in rows if one["bytes"]}), "series": series}
 
 
-def rows_of(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             **{name: one[name] for name in (*SERIES, "line_ns")},
             **{name: one[name][at] for name in CELL},
+            "bytes": size,
         }
-        for one in series
-        for at in range(len(one["bytes"]))
+        for one in result["series"]
+        for at, size in enumerate([0] if one["collective"] == "barrier" else result["sizes"])
     ]
 
 
@@ -238,11 +240,11 @@ def main() -> None:
         "ratio to native; load of the machine before and after: "
         f"{load[0]:.1f}, {load[1]:.1f}; line: one way of a cache line between two ranks."
     )
-    common.keep(options, "node", {"about": about, "series": series_of(rows)}, rows)
+    common.keep(options, "node", {"about": about, **packed(rows)}, rows)
 
 
 def as_text(result: dict[str, Any]) -> str:
-    return markdown(rows_of(result["series"]), result["about"])
+    return markdown(rows_of(result), result["about"])
 
 
 REPORT = common.Report(as_text)
