@@ -383,12 +383,11 @@ class Mutants {
   /// True if the first step signals data that the second one reads, too: in the other order, the signal is
   /// given later, which may change nothing.
   bool only_delays_signal(StepId from, StepId to) const {
-    const Schedule& schedule = plan_[rank_];
-    const Step &first = schedule[from], &second = schedule[to];
-    return first.kind == StepKind::send && first.is_shm_signal() &&
-           (second.kind == StepKind::copy || second.kind == StepKind::combine) &&
-           std::ranges::none_of(schedule.to(to),
-                                [](const Range& range) { return range.buffer() == Buffer::shared; });
+    const Schedule& steps = plan_[rank_];
+    const auto is_shared = [](const Range& range) { return range.buffer() == Buffer::shared; };
+    return steps[from].kind == StepKind::send && steps[from].is_shm_signal() &&
+           (steps[to].kind == StepKind::copy || steps[to].kind == StepKind::combine) &&
+           std::ranges::none_of(steps.to(to), is_shared);
   }
 
   const Plan& plan_;
