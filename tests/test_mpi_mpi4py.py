@@ -32,7 +32,7 @@ def test_every_algorithm(spec: str) -> None:
 
 
 @pytest.mark.all
-@pytest.mark.sampled(all=2)
+@pytest.mark.sampled(all=1)
 @pytest.mark.parametrize("name", list(mpi4py_suite.LIBRARIES))
 def test_every_stack(name: str) -> None:
     """Blocking and persistent calls, and non-blocking ones, which let go of their arrays too early."""

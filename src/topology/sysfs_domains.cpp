@@ -98,7 +98,7 @@ class Reader {
   }
 
   List numa() {
-    const List nodes = list(system_ + "node/online");
+    List nodes = list(system_ + "node/online");
     if (!nodes.value) return nodes;
     for (const std::uint32_t node : *nodes.value) {
       List here = list(system_ + "node/node" + std::to_string(node) + "/cpulist");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collective/hierarchy/hierarchy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <unordered_map>
 
 namespace convene::collective {
@@ -289,14 +292,14 @@ std::string unmet_by_shared_part(const Algorithm& algorithm, const Call& call, c
 std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
   if (call.nodes.empty()) return "needs the mapping of ranks to nodes";
   const Hierarchy hierarchy(call);
-  const std::string unit = divides_nodes(call.parameters) ? "domain" : "node";
+  const std::string_view unit = divides_nodes(call.parameters) ? "domain" : "node";
   for (Rank node = 0; node < hierarchy.nodes(); ++node)
     if (const Ranks& members = hierarchy.members(node); members.size() < hierarchy.lanes())
-      return "needs " + std::to_string(hierarchy.lanes()) + " leaders on each " + unit + ", and the " + unit +
-             " of rank " + std::to_string(members.front()) + " has only " + std::to_string(members.size()) +
-             (members.size() == 1 ? " rank" : " ranks");
+      return fmt::format("needs {} leaders on each {}, and the {} of rank {} has only {} {}",
+                         hierarchy.lanes(), unit, unit, members.front(), members.size(),
+                         members.size() == 1 ? "rank" : "ranks");
   if (!call.commutative && !hierarchy.has_runs())
-    return "needs a commutative operator, or " + unit + "s with consecutive ranks";
+    return fmt::format("needs a commutative operator, or {}s with consecutive ranks", unit);
   const std::vector<Spec>& parts = call.parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const PartSlot& slot = algorithm.composition->parts[i];
@@ -304,9 +307,10 @@ std::string unmet_in_hierarchy(const Algorithm& algorithm, const Call& call) {
       const std::string unmet =
           unmet_requirement(*parts[i].algorithm, call_of(parts[i], slot.collective, shape, call));
       if (unmet.empty()) continue;
-      return "cannot be: " + std::string(parts[i].algorithm->name) +
-             (slot.among == Among::nodes ? " between " + unit + "s " : " within a " + unit + " ") + unmet +
-             ", and has " + std::to_string(shape.procs) + " there";
+      return fmt::format(
+          "cannot be: {} {} {}, and has {} there", parts[i].algorithm->name,
+          slot.among == Among::nodes ? fmt::format("between {}s", unit) : fmt::format("within a {}", unit),
+          unmet, shape.procs);
     }
   }
   for (std::size_t i = 0; i < parts.size(); ++i)
