@@ -12,8 +12,15 @@ STACKS = ["openmpi4", pytest.param("mpich5-abi", marks=pytest.mark.all)]
 SETTINGS: dict[str, dict[str, str]] = {
     "native": {},
     "mixed": {"CONVENE_USE": "allreduce=recursive_doubling"},
+    "messages": {"CONVENE_USE": "bcast=binomial,allreduce=ring,allgather=ring"},
+    "shared": {"CONVENE_USE": "bcast=shared;segments=1,allreduce=in_situ,allgather=shared"},
     "checked": {"CONVENE_CHECK": "agreement"},
     "learning": {"CONVENE_LEARN": "yes", "CONVENE_LEARN_BUDGET": "100"},
+}
+CHOSEN = {
+    "mixed": {"allreduce": "recursive_doubling", "bcast": "native"},
+    "messages": {"allreduce": "ring", "bcast": "binomial"},
+    "shared": {"allreduce": "in_situ", "bcast": "shared;segments=1"},
 }
 
 
@@ -23,7 +30,7 @@ def expected(procs: int) -> dict[str, Counter[int]]:
     eighths = len(range(0, ROUNDS, 8))
     return {
         "bcast": Counter({8: procs * (ROUNDS + ROUNDS // 2), 4: procs * ROUNDS // 2}),
-        "allreduce": Counter({4: procs * 2 * ROUNDS, 12: procs * eighths}),
+        "allreduce": Counter({4: procs * 2 * ROUNDS, 12: procs * eighths, 16: procs * 2 * ROUNDS}),
         "allgather": Counter({4: procs * (2 * ROUNDS + eighths), 64: procs * len(rounds[::2])}),
         "barrier": Counter({0: procs * len(rounds[::5])}),
     }
@@ -48,6 +55,5 @@ def test_calls_of_alternating_signatures_are_counted(name: str, setting: str) ->
     done = stack.run(procs, [stack.program("alternating"), str(ROUNDS)], SETTINGS[setting])
     assert not done.problem(), done.problem()
     assert {each: counted(done, each) for each in expected(procs)} == expected(procs)
-    if setting == "mixed":
-        assert done.algorithms("allreduce") == {"recursive_doubling"}
-        assert done.algorithms("bcast") == {"native"}
+    for collective, algorithm in CHOSEN.get(setting, {}).items():
+        assert done.algorithms(collective) == {algorithm}

@@ -29,6 +29,14 @@ static void allreduce(int round, int count, MPI_Op op) {
   for (int i = 0; i < count; ++i) expect(all[i] == ranks * (round + i) + others, "allreduce", round);
 }
 
+/// As many bytes as four integers, but cut at other places.
+static void allreduce_doubles(int round) {
+  double mine[2] = {round + rank, round - rank}, all[2] = {0, 0};
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const int others = procs * (procs - 1) / 2;
+  expect(all[0] == procs * round + others && all[1] == procs * round - others, "allreduce of doubles", round);
+}
+
 static void allgather(int round, int count, MPI_Datatype type, int items) {
   int *const mine = in[round % BUFFERS], *const all = out[(round + 1) % BUFFERS];
   for (int i = 0; i < count * items; ++i) mine[i] = round * 100 + rank * 10 + i;
@@ -51,6 +59,8 @@ int main(int argc, char** argv) {
     bcast(round, 0, 1 + round % 2);
     allreduce(round, 1, MPI_SUM);
     allreduce(round, 1, MPI_MAX);
+    allreduce_doubles(round);
+    allreduce(round, 4, MPI_SUM);
     allgather(round, 1, MPI_INT, 1);
     if (round % 2 == 0) allgather(round, 1, row, 16);
     allgather(round, 1, MPI_INT, 1);

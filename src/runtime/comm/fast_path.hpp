@@ -3,7 +3,7 @@
 // with named types, predefined operators and equal blocks are kept.
 //
 // A communicator keeps its last call, and what that needs. Only where calls alternate there is a table of
-// native ones: most communicators make one kind of call.
+// earlier ones: most communicators make one kind of call.
 #pragma once
 
 #include <array>
@@ -20,33 +20,57 @@ namespace convene::runtime {
 
 class Lesson;
 
+/// What a call needs besides its arguments, if it runs an algorithm of Convene's.
+struct RepeatedProgram {
+  std::shared_ptr<Decision> decision;  ///< has the program
+  Binding binding;
+  ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
+
+  void refer_to(std::shared_ptr<Decision> decided, const Binding& bound, const ItemOperator& op) {
+    decision = std::move(decided);
+    binding = bound;
+    item_operator = op;
+    binding.op.context = &item_operator;
+  }
+};
+
 /// A call that may be repeated.
 struct RepeatedCall {
   CallKey key;
   CallStats* record = nullptr;  ///< null: there is none
   Lesson* lesson = nullptr;     ///< counts the calls, where something is learned
   std::uint64_t block_bytes = 0;
+  bool has_only_empty_messages = false;      ///< of its program
+  std::unique_ptr<RepeatedProgram> program;  ///< null: the call is native
 
   [[gnu::always_inline]] bool is_for(const CallKey& call) const { return record && key.stands_for(call); }
+  bool runs(const Decision& decision) const {
+    return record && program && program->decision.get() == &decision;
+  }
 };
 
-/// Native calls of several signatures: programs alternate between roots, sizes and collectives.
-class NativeCalls {
+/// Calls of several signatures: applications alternate between roots, sizes and collectives.
+class EarlierCalls {
  public:
-  /// Replaces another call at the same place. (Without memory nothing is kept.)
-  void keep(const RepeatedCall& call) {
+  /// Returns the call that this one replaces. (Without memory nothing is kept: the call itself.)
+  RepeatedCall keep(RepeatedCall&& call) {
     if (!calls_) calls_.reset(new (std::nothrow) Calls);
-    if (calls_) (*calls_)[place_of(call.key)] = call;
+    return calls_ ? std::exchange((*calls_)[place_of(call.key)], std::move(call)) : std::move(call);
   }
   [[gnu::always_inline]] const RepeatedCall* find(const CallKey& key) const {
     const RepeatedCall* const call = calls_ ? &(*calls_)[place_of(key)] : nullptr;
     return call && call->is_for(key) ? call : nullptr;
   }
-  void forget() {
+  template <class Action>
+  void for_each(const Action& action) const {
     if (!calls_) return;
-    for (RepeatedCall& call : *calls_) call.record = nullptr;
+    for (RepeatedCall& call : *calls_) action(call);
   }
-  std::size_t memory() const { return calls_ ? sizeof(Calls) : 0; }
+  std::size_t memory() const {
+    std::size_t bytes = calls_ ? sizeof(Calls) : 0;
+    for_each([&](const RepeatedCall& call) { bytes += call.program ? sizeof(RepeatedProgram) : 0; });
+    return bytes;
+  }
 
  private:
   static constexpr std::size_t number = 8;
@@ -63,59 +87,54 @@ class NativeCalls {
   std::unique_ptr<Calls> calls_;
 };
 
-/// What the last call needs besides its arguments, if it ran an algorithm of Convene's.
-struct RepeatedProgram {
-  std::shared_ptr<Decision> decision;  ///< has the program; null: there is none
-  Binding binding;
-  ItemOperator item_operator;  ///< of a reduction: the operator to which the binding refers
-};
+/// The last call, and earlier ones.
+class FastPath {
+ public:
+  const RepeatedCall& last() const { return last_; }
 
-/// The last call, and native ones before it.
-struct FastPath : RepeatedCall {
-  bool is_native = false, has_only_empty_messages = false;
-  std::unique_ptr<RepeatedProgram> program;  ///< made when it is first needed
-  NativeCalls natives;
-
-  /// The last call, or a native one before it; null: the call repeats neither.
+  /// A call that another one repeats; null: there is none.
   [[gnu::always_inline]] const RepeatedCall* find(const CallKey& call) const {
-    return is_for(call) ? this : natives.find(call);
+    return last_.is_for(call) ? &last_ : earlier_.find(call);
   }
-  /// True if a call that was found runs the program of the last one.
-  bool is_program(const RepeatedCall& found) const { return !is_native && &found == this; }
-
-  /// Keeps what a decision's program needs. (Without memory nothing is kept.)
-  void keep_program(RepeatedProgram&& bound) {
-    if (!program) program.reset(new (std::nothrow) RepeatedProgram);
-    if (!program) return;
-    *program = std::move(bound);
-    program->binding.op.context = &program->item_operator;
+  /// Keeps a call as the last one.
+  void keep(RepeatedCall&& call) {
+    if (last_.record && !last_.key.stands_for(call.key)) last_ = earlier_.keep(std::move(last_));
+    forget(last_);
+    last_ = std::move(call);
   }
-  bool has_program_of(const Decision* decision) const {
-    return program && program->decision.get() == decision;
+  /// Memory for the program of a call that is kept next; null: there is none. Calls in turn need no more.
+  std::unique_ptr<RepeatedProgram> memory_for_program() {
+    return spare_ ? std::move(spare_) : std::unique_ptr<RepeatedProgram>(new (std::nothrow) RepeatedProgram);
   }
-  /// Keeps a call as the last one: a native call, or the one whose program was kept.
-  void keep(const RepeatedCall& call, bool native) {
-    if (is_native && key.stands_for(call.key)) record = nullptr;  // it is the same
-    if (native) forget_last();
-    static_cast<RepeatedCall&>(*this) = call;
-    is_native = native;
-  }
-
-  /// The last call may not be repeated as such. A native one stays among the others.
-  void forget_last() {
-    if (record && is_native) natives.keep(*this);
-    record = nullptr;
-    has_only_empty_messages = false;
-    if (program) program->decision = nullptr;
+  /// The program of a decision is bound anew, to other sizes.
+  void forget_program_of(const Decision& decision) {
+    const auto forget_user = [&](RepeatedCall& call) {
+      if (call.runs(decision)) forget(call);
+    };
+    forget_user(last_);
+    earlier_.for_each(forget_user);
   }
   void forget() {
-    record = nullptr;
-    forget_last();
-    natives.forget();
+    forget(last_);
+    earlier_.for_each([this](RepeatedCall& call) { forget(call); });
   }
 
   /// Bytes beside this object.
-  std::size_t memory() const { return natives.memory() + (program ? sizeof(RepeatedProgram) : 0); }
+  std::size_t memory() const {
+    return earlier_.memory() + ((last_.program ? 1u : 0u) + (spare_ ? 1u : 0u)) * sizeof(RepeatedProgram);
+  }
+
+ private:
+  void forget(RepeatedCall& call) {
+    call.record = nullptr;
+    if (!call.program) return;
+    call.program->decision = nullptr;
+    spare_ = std::move(call.program);
+  }
+
+  RepeatedCall last_;
+  EarlierCalls earlier_;
+  std::unique_ptr<RepeatedProgram> spare_;
 };
 
 }  // namespace convene::runtime

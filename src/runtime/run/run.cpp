@@ -30,16 +30,19 @@ int run_native(NativeCall native, const Communicator& communicator) {
   return code == MPI_SUCCESS ? progress::await(&request) : code;
 }
 
-int execute(Decision& decision, const BoundCall& call, Arena& arena) {
+int execute(Decision& decision, const BoundCall& call, Communicator& communicator) {
+  Arena& arena = communicator.arena();
   const Prepared& prepared = *decision.prepared;
   const Binding& binding = call.binding();
   if (!progress::may_block()) return run_beside_others(binding, arena);
   if (!prepared.is_dynamic) {
     if (!decision.program) decision.program = std::make_unique<Program>();
     Program& program = *decision.program;
-    if (!program.fits(binding.buffers, binding.signals_carry))
+    if (!program.fits(binding.buffers, binding.signals_carry)) {
+      communicator.fast_path().forget_program_of(decision);
       program.bind(prepared.schedule, prepared.order, binding.buffers, call.block_places(), arena,
                    binding.signals_carry);
+    }
     return run_program(binding, program, arena);
   }
   const std::uint64_t shuffle = settings().shuffle;
@@ -82,13 +85,12 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
-/// Runs an algorithm of Convene's. Keeps its program for rerun() if other buffers may follow.
+/// Runs an algorithm of Convene's. Adds its program to `kept` if other buffers may follow.
 int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
-                 Communicator& communicator) {
+                 Communicator& communicator, RepeatedCall& kept) {
   Decision& decision = *shared_decision;
   Arena& arena = communicator.arena();
   arena.reset();
-  communicator.fast_path().forget_last();  // its program may be bound anew, and this call may fail
   const std::uint32_t number = communicator.tags().next_collective();
   const Channel internal = communicator.tags().shared()->channel();
   int code = communicator.failure();
@@ -99,19 +101,18 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   if (decision.shared_places > 0) call.share(*communicator.shared(), decision.shared_places, arena);
   if (code == MPI_SUCCESS) code = call.prepare(arena);
   if (code == MPI_SUCCESS)
-    code = execute(decision, call, arena);
+    code = execute(decision, call, communicator);
   else if (SharedMemory* const shared = call.binding().shared_memory)
     shared->end();  // runs are counted equally on all ranks
   if (code == MPI_SUCCESS) code = call.finish();
   // During other operations a call runs without its program, which then may have other sizes, or none.
   const bool has_program = !decision.prepared->is_dynamic && decision.program &&
                            decision.program->fits(call.binding().buffers, call.binding().signals_carry);
-  if (code == MPI_SUCCESS && call.is_direct() && has_program) {
-    FastPath& repeat = communicator.fast_path();
-    repeat.keep_program({shared_decision, call.binding(), call.item_operator()});
-    repeat.has_only_empty_messages =
-        decision.program->has_only_empty_messages() && !call.binding().shared_memory && !wait_warning.is_on();
-  }
+  if (code != MPI_SUCCESS || !call.is_direct() || !has_program || !may_repeat(arguments)) return code;
+  kept.program = communicator.fast_path().memory_for_program();
+  if (kept.program) kept.program->refer_to(shared_decision, call.binding(), call.item_operator());
+  kept.has_only_empty_messages =
+      decision.program->has_only_empty_messages() && !call.binding().shared_memory && !wait_warning.is_on();
   return code;
 }
 
@@ -167,8 +168,8 @@ int note_call(Lesson& lesson, std::uint64_t start, int code, const Communicator&
 }
 
 int rerun_barrier(Communicator& communicator) try {
-  CallStats& record = *communicator.fast_path().record;
-  const RepeatedProgram& last = *communicator.fast_path().program;
+  CallStats& record = *communicator.fast_path().last().record;
+  const RepeatedProgram& last = *communicator.fast_path().last().program;
   communicator.stats().note_last(record, 0);
   const bool is_timed = record.is_due();
   if (!is_timed) record.count(0);
@@ -185,18 +186,18 @@ int rerun_barrier(Communicator& communicator) try {
   return report_exception_in_call(communicator.comm());
 }
 
-int rerun_program(const void* input, void* output, Communicator& communicator) try {
-  RepeatedProgram& last = *communicator.fast_path().program;
+int rerun_program(RepeatedProgram& repeated, const void* input, void* output,
+                  Communicator& communicator) try {
   Arena& arena = communicator.arena();
-  last.binding.buffers.input.rebase(const_cast<void*>(input));
-  last.binding.buffers.output.rebase(output);
-  last.binding.collective_number = communicator.tags().next_collective();
-  await_turn(communicator, last.binding.collective_number);
-  if (last.binding.shared_memory) last.binding.begin_shared();
+  repeated.binding.buffers.input.rebase(const_cast<void*>(input));
+  repeated.binding.buffers.output.rebase(output);
+  repeated.binding.collective_number = communicator.tags().next_collective();
+  await_turn(communicator, repeated.binding.collective_number);
+  if (repeated.binding.shared_memory) repeated.binding.begin_shared();
   arena.reset();
-  if (last.decision->prepared->has_scratch())
-    bind_scratch(*last.binding.schedule, last.binding.buffers, arena);
-  const int code = run_program(last.binding, *last.decision->program, arena);
+  if (repeated.decision->prepared->has_scratch())
+    bind_scratch(*repeated.binding.schedule, repeated.binding.buffers, arena);
+  const int code = run_program(repeated.binding, *repeated.decision->program, arena);
   if (code != MPI_SUCCESS) report_failure(code, communicator);
   return code;
 } catch (...) {
@@ -229,21 +230,21 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     decision =
         std::make_shared<Decision>(Decision{.signature = signature, .reason = Reason::no_shared_memory});
   if (!has_memory || is_watched) log_choice(*decision, communicator.info());
-  FastPath& repeat = communicator.fast_path();
+  RepeatedCall kept{.key = arguments.key, .lesson = lesson};
   bool is_repeatable = false;
   int code;
   if (EarlyStart* const ahead = is_watched ? watch->early_start() : nullptr) {
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else if (decision->prepared) {
-    code = run_prepared(decision, arguments, communicator);
+    code = run_prepared(decision, arguments, communicator, kept);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
-    is_repeatable = repeat.has_program_of(decision.get());
+    is_repeatable = kept.program != nullptr;
   } else {
     code = run_native(native, communicator);
     // Waits inside the MPI are watched on the long way only.
-    is_repeatable =
-        code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) && !wait_warning.is_on();
+    is_repeatable = code == MPI_SUCCESS && has_memory && is_left_as_it_is(communicator) &&
+                    !wait_warning.is_on() && may_repeat(arguments);
   }
   const std::uint64_t block = arguments.block_bytes(total);
   CallStats& record = communicator.stats().of(*decision, block);
@@ -251,14 +252,15 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
   record.add(start, end, block);
   if (watch && !is_watched) watch->leave(end);
   if (is_watched) {
-    repeat.forget();                 // the next call must take this path, too
-    watch->note(communicator, end);  // ranks count their calls equally, including one that failed on some
+    communicator.fast_path().forget();  // the next call must take this path, too
+    watch->note(communicator, end);     // ranks count their calls equally, including one that failed on some
     return code;
   }
-  if (is_repeatable && may_repeat(arguments)) {
-    RepeatedCall kept{arguments.key, &record, lesson, block};
+  if (is_repeatable) {
+    kept.record = &record;
+    kept.block_bytes = block;
     kept.key.any_root = decision->any_root && !lesson;  // a lesson has one root
-    repeat.keep(kept, !decision->prepared);
+    communicator.fast_path().keep(std::move(kept));
   }
   if (is_noted) lesson->note(start, end);
   return code;

@@ -43,9 +43,9 @@ int report_exception_in_call(MPI_Comm comm);
 /// number of the call.
 int refuse_call(const Communicator& communicator);
 
-/// Runs the program of the last call on other buffers. Errors of the MPI go to the communicator's error
+/// Runs the program of an earlier call on other buffers. Errors of the MPI go to the communicator's error
 /// handler. Does not throw.
-int rerun_program(const void* input, void* output, Communicator& communicator);
+int rerun_program(RepeatedProgram& repeated, const void* input, void* output, Communicator& communicator);
 
 /// Ends a call that a lesson needs to know of: `start` in ticks, the call's code. Returns the code. Does not
 /// throw.
@@ -75,8 +75,8 @@ template <class Function>
   const bool is_timed = record.is_due() || watch || is_noted;
   if (!is_timed) record.count(bytes);
   const std::uint64_t start = is_timed ? ticks() : 0;
-  const int code = communicator.fast_path().is_program(repeated) ? rerun_program(input, output, communicator)
-                                                                 : native(blocking);
+  RepeatedProgram* const program = repeated.program.get();
+  const int code = program ? rerun_program(*program, input, output, communicator) : native(blocking);
   if (is_timed) record.add(start, ticks(), bytes);
   if (watch) watch->leave(ticks());
   return is_noted ? note_call(*lesson, start, code, communicator) : code;
@@ -84,7 +84,7 @@ template <class Function>
 
 /// True if a blocking barrier repeats the last call, whose program has zero-byte messages only.
 [[gnu::always_inline]] inline bool is_repeated_barrier(Communicator& communicator) {
-  const FastPath& last = communicator.fast_path();
+  const RepeatedCall& last = communicator.fast_path().last();
   return last.record && last.has_only_empty_messages && last.key.collective == Collective::barrier &&
          !last.lesson && progress::may_block() && !ArrivalAutotuner::of(communicator);
 }

@@ -70,20 +70,19 @@ struct RepeatedOr {
   InFull in_full;
 };
 
-/// The fast path. (It needs no memory of its own, and ends in a jump to the MPI or to the program of the last
-/// call: every call of every program pays for it, and after a wait that has yielded to other processes each
-/// return from a call is slow.)
+/// The fast path. (It needs no memory of its own, and ends in a jump to the MPI or to the program of an
+/// earlier call: every call of every program pays for it, and after a wait that has yielded to other
+/// processes each return from a call is slow.)
 template <class InFull, class Complete, class Function>
 [[gnu::always_inline]] inline int run(const CallKey& key, const void* sendbuf, void* recvbuf, MPI_Comm comm,
                                       const RepeatedOr<InFull>& form, const Complete&,
                                       const Function& native) {
   if (Communicator* const communicator = Communicator::last(comm);
       communicator && !recorder::may_be_on() && progress::is_idle()) {
-    const FastPath& last = communicator->fast_path();
-    const RepeatedCall* const repeated = last.find(key);
+    const RepeatedCall* const repeated = communicator->fast_path().find(key);
     if (repeated && count_only(*repeated, *communicator)) {
-      if (last.is_program(*repeated)) [[unlikely]]
-        return rerun_program(sendbuf, recvbuf, *communicator);
+      if (RepeatedProgram* const program = repeated->program.get()) [[unlikely]]
+        return rerun_program(*program, sendbuf, recvbuf, *communicator);
       return native(blocking);
     }
   }
