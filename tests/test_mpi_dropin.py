@@ -149,6 +149,7 @@ WRONG_REQUESTS = {
     ),
     "log": ({"CONVENE_LOG": "loud"}, ["CONVENE_LOG='loud'", "quiet, info"]),
     "execution": ({"CONVENE_EXECUTE": "fast"}, ["CONVENE_EXECUTE='fast'", "compiled", "dynamic"]),
+    "wait": ({"CONVENE_SHARED_WAIT": "nap"}, ["CONVENE_SHARED_WAIT='nap'", "automatic, poll, sleep"]),
     "size": ({"CONVENE_CACHE": "big"}, ["CONVENE_CACHE", "big"]),
     "shared size": ({"CONVENE_SHARED_MEMORY": "-1"}, ["CONVENE_SHARED_MEMORY", "-1"]),
     "seed": ({"CONVENE_SHUFFLE": "often"}, ["CONVENE_SHUFFLE='often'", "whole number"]),

@@ -2,6 +2,8 @@
 """Algorithms whose ranks share memory, on every stack."""
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +164,34 @@ def test_ranks_that_are_calls_ahead(name: str, procs: int, tmp_path: Path) -> No
         used = {rule["use"] for rule in RULES if rule["collective"] == collective}
         assert done.algorithms(collective) == {_core.spec(collective, use) for use in used}
     assert not left_over()
+
+
+@pytest.fixture
+def two_cpus() -> Iterator[None]:
+    """Programs that the test starts run on two CPUs."""
+    before = os.sched_getaffinity(0)
+    if len(before) < 2:
+        pytest.skip("there is one CPU")
+    os.sched_setaffinity(0, sorted(before)[:2])
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.sampled(default=2, all=6)
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("wait", ["automatic", "poll", "sleep"])
+@pytest.mark.usefixtures("two_cpus")
+def test_ranks_that_share_cores_sleep(name: str, wait: str) -> None:
+    """All ranks agree on that: they do where not each has a CPU, or if they are told to."""
+    stack = present(name)
+    use = "reduce=shared;segments=1,bcast=shared;segments=1"
+    variables = {"CONVENE_USE": use, "CONVENE_SHARED_WAIT": wait, "CONVENE_LOG": "info"}
+    for procs in (2, 3):
+        done = stack.run(procs, [stack.program("deciding"), "30"], variables, timeout=60)
+        assert done.status == 0, done.output
+        assert "30 rounds, 0 failures" in done.output
+        sleep = wait == "sleep" or (wait == "automatic" and procs == 3)
+        assert ("ranks share cores: they sleep" in done.output) == sleep, done.output
 
 
 @pytest.mark.sampled(default=3, all=7)

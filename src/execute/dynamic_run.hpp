@@ -42,6 +42,7 @@ class DynamicRun {
       : schedule_(*binding.schedule),
         comm_(binding.comm()),
         transport_(transport_of<T>(binding)),
+        shared_memory_(binding.shared_memory),
         limits_(limits),
         messages_(binding, arena),
         random_(shuffle),
@@ -233,11 +234,28 @@ class DynamicRun {
 
   /// Waits until a message is complete; warns if that takes long.
   int complete_or_warn() {
+    if (in_flight_ == 0 && shared_memory_ && shared_memory_->has_bells()) return complete_asleep();
     PolledWait wait;
     for (;;) {
       if (const int code = complete_arrived(); code != MPI_SUCCESS || completed_last_ > 0) return code;
       if (wait.has_become_long()) warn(false);
     }
+  }
+
+  /// The same for signals, where ranks share cores.
+  int complete_asleep() {
+    int code = MPI_SUCCESS;
+    const auto has_completed = [&] {
+      code = complete_arrived();
+      return code != MPI_SUCCESS || completed_last_ > 0;
+    };
+    const std::optional<Rank> from =
+        signals_ == 1 ? std::optional(schedule_[awaited_signals_[0]].peer) : std::nullopt;
+    wait_asleep(
+        has_completed,
+        [&](std::uint64_t timeout_ns) { return shared_memory_->sleep(from, timeout_ns, has_completed); },
+        [&] { return code; }, [&] { warn(false); });
+    return code;
   }
 
   void warn(bool is_started) const {
@@ -278,6 +296,7 @@ class DynamicRun {
   const Schedule& schedule_;
   const MPI_Comm comm_;
   T& transport_;
+  SharedMemory* const shared_memory_;
   const Limits limits_;
   StepMessages<T> messages_;
   std::uint64_t random_;

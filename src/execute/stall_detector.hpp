@@ -29,16 +29,20 @@ inline WaitWarning wait_warning;
 /// True in threads that progress runs while the program may be doing other work.
 [[gnu::tls_model("initial-exec")]] inline thread_local constinit bool is_in_background = false;
 
-/// A polling wait: yields to other processes, and detects that it exceeds the threshold.
-class PolledWait {
+/// Pauses for the core's other hardware thread.
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Detects that a wait exceeds the threshold.
+class LongWait {
  public:
-  /// Call it after every poll without a result: pauses for the core's other hardware thread. Returns true
-  /// once, when the wait exceeds the threshold.
-  bool has_become_long() {
-    relax();
-    constexpr int looks_between = 100;
-    if (++looks_ % looks_between != 0) return false;
-    sched_yield();
+  /// Returns true once. The wait begins with the first call.
+  bool has_come() {
     if (!wait_warning.is_on()) return false;
     const std::uint64_t now = monotonic_ns();
     if (start_ == 0) start_ = now;
@@ -47,16 +51,25 @@ class PolledWait {
   }
 
  private:
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
+  std::uint64_t start_ = 0;
+  bool has_warned_ = false;
+};
+
+/// A polling wait: yields to other processes, and detects that it exceeds the threshold.
+class PolledWait {
+ public:
+  /// Call it after every poll without a result. Returns true once, when the wait exceeds the threshold.
+  bool has_become_long() {
+    relax();
+    constexpr int looks_between = 100;
+    if (++looks_ % looks_between != 0) return false;
+    sched_yield();
+    return long_.has_come();
   }
 
-  std::uint64_t looks_ = 0, start_ = 0;
-  bool has_warned_ = false;
+ private:
+  std::uint64_t looks_ = 0;
+  LongWait long_;
 };
 
 /// A run that is advanced at intervals: detects that nothing has progressed for long while its program waited

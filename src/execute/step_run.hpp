@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "execute/binding.hpp"
+#include "execute/sleeping_wait.hpp"
 #include "execute/stall_detector.hpp"
 
 namespace convene::execute {
@@ -159,10 +161,27 @@ int poll(const Binding& binding, int peer, IsSignalled&& is_signalled) {
   return MPI_SUCCESS;
 }
 
+/// The same where ranks share cores.
+template <MessageTransport T, class IsSignalled>
+[[gnu::noinline]] int await_asleep(const Binding& binding, int peer, IsSignalled&& is_signalled) {
+  SharedMemory& memory = *binding.shared_memory;
+  return wait_asleep(
+      is_signalled,
+      [&](std::uint64_t timeout_ns) {
+        return peer < 0 ? memory.sleep_until_ended(timeout_ns)
+                        : memory.sleep(static_cast<Rank>(peer), timeout_ns, is_signalled);
+      },
+      [&] { return transport_of<T>(binding).progress(); },
+      [&] { wait_warning.report(binding.comm(), &peer, peer < 0 ? 0 : 1, false); });
+}
+
 /// The same for a signal of another rank: time that a run does not need itself.
 template <MessageTransport T, class IsSignalled>
 int poll_shared(const Binding& binding, int peer, IsSignalled&& is_signalled) {
-  return binding.shared_memory->wait_by([&] { return poll<T>(binding, peer, is_signalled); });
+  return binding.shared_memory->wait_by([&] {
+    return binding.shared_memory->has_bells() ? await_asleep<T>(binding, peer, is_signalled)
+                                              : poll<T>(binding, peer, is_signalled);
+  });
 }
 
 /// Scope of a run's shared memory: its end releases it.

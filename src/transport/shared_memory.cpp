@@ -16,6 +16,10 @@ constexpr std::size_t most_shared = 32 * 1024;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit = page) { return (bytes + unit - 1) / unit * unit; }
 
+std::size_t index_of(const std::vector<Rank>& ranks, Rank rank) {
+  return static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+}
+
 /// Copies what a signal carries.
 void copy_carried(std::byte* to, const std::byte* from) {
 #ifdef __SANITIZE_THREAD__  // which does not see a copy that is not a call
@@ -36,14 +40,15 @@ SharedMemory::SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> 
     : memory_(std::move(memory)),
       ranks_(std::move(ranks)),
       number_(ranks_.back() + 1),
+      own_(index_of(ranks_, own)),
       data_(rounded(data)),
       runs_per_half_(runs_per_half(ranks_.size(), runs)),
       words_(reinterpret_cast<Word*>(memory_.get())),
-      signals_of_run_(words_ + ranks_.size()),
+      signals_of_run_(words_ + 2 * ranks_.size()),
+      bells_(reinterpret_cast<Doorbells::Bell*>(words_ + ranks_.size()), own_),
       halves_(memory_.get() + rounded(words(ranks_.size(), runs) * sizeof(Word))),
       copies_(copies(ranks_.size())) {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) number_[ranks_[i]] = i;
-  own_ = number_[own];
 }
 
 std::byte* SharedMemory::begin(std::size_t bytes) {
@@ -53,7 +58,7 @@ std::byte* SharedMemory::begin(std::size_t bytes) {
     change_half();
   ++run_;
   signals_of_run_ =
-      words_ + ranks_.size() + (half_ * runs_per_half_ + runs_in_half_) * ranks_.size() * ranks_.size();
+      words_ + 2 * ranks_.size() + (half_ * runs_per_half_ + runs_in_half_) * ranks_.size() * ranks_.size();
   std::byte* const data = halves_ + half_ * data_ + used_in_half_;
   ++runs_in_half_;
   used_in_half_ += wanted;
@@ -87,6 +92,16 @@ void SharedMemory::end() {
   if (trials_.is_timed())
     if (const auto outcome = trials_.end(base::ticks() - started_)) publish(*outcome);
   ended(own_).run.store(run_, std::memory_order_release);
+  if (rings_) bells_.ring_all(ranks_.size(), Doorbells::end_of(own_, run_));
+}
+
+Doorbells::Outcome SharedMemory::sleep_until_ended(std::uint64_t timeout_ns) {
+  std::size_t rank = 0;
+  const auto has_ended = [&] { return ended(rank).run.load(std::memory_order_acquire) >= awaited_; };
+  while (rank < ranks_.size() && has_ended()) ++rank;
+  if (rank == ranks_.size()) return Doorbells::Outcome::rung;
+  const auto outcome = bells_.sleep(Doorbells::end_of(rank, awaited_), timeout_ns, has_ended);
+  return outcome == Doorbells::Outcome::holds ? Doorbells::Outcome::rung : outcome;  // others may be behind
 }
 
 void SharedMemory::publish(StoreTrials::Outcome outcome) const {
@@ -107,6 +122,8 @@ void SharedMemory::judge() {
 
 void SharedMemory::signal(Rank to, std::uint32_t match) {
   word(own_, number_[to]).value.store(stamp(match), std::memory_order_release);
+  if (rings_) [[unlikely]]
+    bells_.ring(number_[to], Doorbells::signal_from(own_));
 }
 
 bool SharedMemory::is_signalled(Rank from, std::uint32_t match) const {
@@ -117,6 +134,8 @@ void SharedMemory::signal_with(Rank to, const std::byte* data) {
   Word& line = word(own_, number_[to]);
   copy_carried(line.data, data);
   line.value.store(stamp(0), std::memory_order_release);
+  if (rings_) [[unlikely]]
+    bells_.ring(number_[to], Doorbells::signal_from(own_));
 }
 
 bool SharedMemory::take(Rank from, std::byte* data) const {

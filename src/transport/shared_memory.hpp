@@ -19,7 +19,8 @@
 //   awaited it.
 // - Long copies are written with the stores that took less time (store_trials.hpp).
 // - A waiting rank polls, progresses the transport from time to time (a legal program may need that, so also
-//   every few runs without long waits), and yields.
+//   every few runs without long waits), and yields. Where ranks share cores, it sleeps (doorbells.hpp): all
+//   ranks agree on that when they map the memory, since those that signal must ring.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +28,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "schedule/core/schedule.hpp"
+#include "transport/doorbells.hpp"
 #include "transport/store_trials.hpp"
 
 namespace convene::transport {
@@ -47,6 +50,10 @@ class SharedMemory {
   /// and that was all zero. `ranks` are numbers in the communicator whose runs use it.
   SharedMemory(std::shared_ptr<std::byte> memory, std::vector<Rank> ranks, Rank own, std::size_t data,
                Runs runs = Runs::many);
+
+  /// Ranks sleep in long waits. To be called before the first run, on all ranks or on none.
+  void use_bells() { rings_ = true; }
+  bool has_bells() const { return rings_; }
 
   std::size_t capacity() const { return data_; }
   /// Number of the current run.
@@ -79,6 +86,16 @@ class SharedMemory {
   void signal(Rank to, std::uint32_t match);
   bool is_signalled(Rank from, std::uint32_t match) const;
 
+  /// With bells: sleeps until `holds()`, which waits for signals of that rank; without one, of any rank. May
+  /// return early.
+  template <class Holds>
+  Doorbells::Outcome sleep(std::optional<Rank> from, std::uint64_t timeout_ns, Holds&& holds) {
+    return bells_.sleep(from ? Doorbells::signal_from(number_[*from]) : Doorbells::any_signal, timeout_ns,
+                        holds);
+  }
+  /// The same until a rank that is_free() waits for may have ended its run; never `holds`.
+  Doorbells::Outcome sleep_until_ended(std::uint64_t timeout_ns);
+
   /// Data that a signal may carry.
   static constexpr std::size_t carried_bytes = 56;
   /// A run's only signal to a rank, which carries carried_bytes bytes.
@@ -102,6 +119,7 @@ class SharedMemory {
   };
   static_assert(sizeof(Word) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
   static_assert(sizeof(End) == sizeof(Word) && alignof(End) == alignof(Word));
+  static_assert(sizeof(Doorbells::Bell) == sizeof(Word));
 
   /// Runs in a half, at most; fewer for many ranks, which have many pairs.
   static std::uint32_t runs_per_half(std::size_t ranks, Runs runs) {
@@ -112,7 +130,7 @@ class SharedMemory {
     return ranks * (ranks <= 16 ? std::max<std::size_t>(2, ranks) : 2);
   }
   static std::size_t words(std::size_t ranks, Runs runs) {
-    return ranks + std::size_t{2} * runs_per_half(ranks, runs) * ranks * ranks;
+    return 2 * ranks + std::size_t{2} * runs_per_half(ranks, runs) * ranks * ranks;
   }
 
   End& ended(std::size_t rank) const { return reinterpret_cast<End*>(words_)[rank]; }
@@ -127,10 +145,12 @@ class SharedMemory {
   std::shared_ptr<std::byte> memory_;
   std::vector<Rank> ranks_;            // in order
   std::vector<std::uint32_t> number_;  // by rank of the communicator: its index in `ranks_`
-  std::size_t own_ = 0, data_;
+  std::size_t own_, data_;
   std::uint32_t runs_per_half_;
-  Word* words_;           // one per rank, then those of the signals
+  Word* words_;           // one per rank, another for its bell, then those of the signals
   Word* signals_of_run_;  // those of the current run
+  Doorbells bells_;
+  bool rings_ = false;
   std::byte* halves_;
   std::vector<Line> copies_;  // of places, in runs whose signals carry the data
   std::uint64_t run_ = 0;

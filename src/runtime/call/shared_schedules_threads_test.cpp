@@ -33,8 +33,9 @@ class SharingRank {
     binding_.op = {apply, &commutes_};
   }
 
-  void share(const ThreadsMemory& memory, bool signals_carry) {
+  void share(const ThreadsMemory& memory, bool signals_carry, bool sleeps) {
     share_.emplace(memory, schedule_.rank());
+    if (sleeps) share_->memory().use_bells();
     signals_carry_ = signals_carry;
   }
 
@@ -75,7 +76,7 @@ class SharingRank {
 };
 
 /// The number of wrong results of `runs` successive calls.
-int wrong_results(const Algorithm& algorithm, Call call, std::uint32_t elements, unsigned runs) {
+int wrong_results(const Algorithm& algorithm, Call call, std::uint32_t elements, unsigned runs, bool sleeps) {
   const std::uint32_t pieces = segments(algorithm, call.procs, call.parameters);
   const Contract wanted = contract(call, pieces);
   const std::size_t place = elements * sizeof(Element);
@@ -88,7 +89,7 @@ int wrong_results(const Algorithm& algorithm, Call call, std::uint32_t elements,
   std::vector<std::unique_ptr<SharingRank>> ranks;
   for (call.rank = 0; call.rank < call.procs; ++call.rank) {
     ranks.push_back(std::make_unique<SharingRank>(algorithm, call, wanted, elements));
-    ranks.back()->share(memory, signals_carry);
+    ranks.back()->share(memory, signals_carry, sleeps);
   }
   std::vector<int> wrong(call.procs);
   std::vector<std::thread> threads;
@@ -124,9 +125,10 @@ TEST_P(SharedSchedules, DeliverWhenCallsFollowEachOther) {
                         .in_place = turn % 3 == 0,
                         .parameters = parameters,
                         .commutative = !is_reduction(collective) || algorithm->commutative_only};
-        EXPECT_EQ(wrong_results(*algorithm, call, elements, 12), 0)
+        const bool sleeps = turn % 2 == 0;
+        EXPECT_EQ(wrong_results(*algorithm, call, elements, 12, sleeps), 0)
             << spec_text({algorithm, parameters}) << ", P=" << procs << ", " << elements << " elements"
-            << (call.in_place ? ", in place" : "");
+            << (call.in_place ? ", in place" : "") << (sleeps ? ", ranks sleep" : "");
       }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "runtime/comm/core_census.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -69,36 +70,42 @@ std::shared_ptr<std::byte> map(int file, std::size_t bytes) noexcept try {
 }
 
 /// One rank creates the memory, the others open it by its name, which is unlinked afterwards.
-std::shared_ptr<std::byte> map_together(MPI_Comm node, std::size_t bytes) {
+NodeMemory map_together(MPI_Comm node, CoreCensus& census, std::size_t bytes) {
   int rank = 0;
   pmpi.Comm_rank(node, &rank);
-  char name[name_bytes] = {};
+  struct {
+    char name[name_bytes];
+    bool must_sleep;
+  } made = {};
+  made.must_sleep = census.take();
   std::shared_ptr<std::byte> memory;
   if (rank == 0) {
-    std::snprintf(name, sizeof name, "/convene-%ld-%llx", static_cast<long>(getpid()),
+    std::snprintf(made.name, sizeof made.name, "/convene-%ld-%llx", static_cast<long>(getpid()),
                   static_cast<unsigned long long>(monotonic_ns()));
-    memory = map(make(name, bytes), bytes);
-    if (!memory) name[0] = 0;
+    memory = map(make(made.name, bytes), bytes);
+    if (!memory) made.name[0] = 0;
   }
-  pmpi.Bcast(name, sizeof name, MPI_CHAR, 0, node);
-  if (rank != 0 && name[0]) memory = map(shm_open(name, O_RDWR, 0), bytes);
+  pmpi.Bcast(&made, sizeof made, MPI_BYTE, 0, node);
+  CoreCensus::note(made.must_sleep);
+  if (rank != 0 && made.name[0]) memory = map(shm_open(made.name, O_RDWR, 0), bytes);
   pmpi.Barrier(node);
-  if (rank == 0 && name[0]) shm_unlink(name);
-  return memory;
+  if (rank == 0 && made.name[0]) shm_unlink(made.name);
+  return {std::move(memory), made.must_sleep};
 }
 
 }  // namespace
 
-std::shared_ptr<std::byte> map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                       std::size_t bytes) noexcept {
+NodeMemory map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
+                       std::size_t bytes) noexcept {
   const auto size = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[rank]));
   const NodeCommunicator node(comm, rank, node_of_rank[rank]);
-  int made = node.get() != MPI_COMM_NULL, made_by_all = 0;
+  CoreCensus census(node.get());
+  int made = census.is_ready(), made_by_all = 0;
   pmpi.Allreduce(&made, &made_by_all, 1, MPI_INT, MPI_MIN, comm);
-  if (!made_by_all) return nullptr;
-  auto memory = map_together(node.get(), bytes);
+  if (!made_by_all) return {};
+  NodeMemory memory = map_together(node.get(), census, bytes);
   // Declared nodes may be larger than the set of ranks that share memory.
-  return node.size() == size ? memory : nullptr;
+  return node.size() == size ? std::move(memory) : NodeMemory{};
 }
 
 std::vector<Rank> ranks_beside(Rank rank, const std::vector<Rank>& node_of_rank) {

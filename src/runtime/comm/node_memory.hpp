@@ -13,11 +13,17 @@
 
 namespace convene::runtime {
 
+/// Memory that the ranks of a node share.
+struct NodeMemory {
+  std::shared_ptr<std::byte> bytes;  ///< null: there is none
+  bool must_sleep = false;           ///< ranks that wait should sleep: equal on all of them
+};
+
 /// Maps this many bytes, all zero, shared by the ranks of a communicator on this node (the bytes may differ
 /// between nodes). Null if they could not be obtained here (other nodes may have them). Collective; may wait
 /// for others: a rank without memory takes part until the end.
-std::shared_ptr<std::byte> map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                                       std::size_t bytes) noexcept;
+NodeMemory map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
+                       std::size_t bytes) noexcept;
 
 /// The ranks on the node of a rank, in order.
 std::vector<Rank> ranks_beside(Rank rank, const std::vector<Rank>& node_of_rank);

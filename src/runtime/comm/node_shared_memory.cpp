@@ -2,6 +2,7 @@
 #include "runtime/comm/node_shared_memory.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <string>
 #include <utility>
@@ -21,6 +22,13 @@ namespace {
 constexpr std::uint64_t least = 32 * 1024;       // bytes that are mapped for a run
 std::atomic<std::uint64_t> all_mapped_ahead{0};  // bytes of this process's communicators
 
+/// Once per process, with CONVENE_LOG=info.
+void log_sleep(const CommInfo& info) {
+  static std::atomic<bool> is_logged{false};
+  if (settings().log != LogLevel::info || info.rank != 0 || is_logged.exchange(true)) return;
+  std::fputs("convene: ranks share cores: they sleep while they wait in shared memory\n", stderr);
+}
+
 /// Says that calls are native, unless there is no memory for that: the other ranks continue.
 void declare_refusal(Rank procs, std::uint64_t bytes) noexcept try {
   ProfileRegistry::instance().declare(
@@ -34,14 +42,16 @@ void declare_refusal(Rank procs, std::uint64_t bytes) noexcept try {
 
 /// Null if there is no memory on this rank: the others take part until the end.
 template <class Shared, class... Options>
-std::unique_ptr<Shared> NodeSharedMemory::map(std::uint64_t data, Options... options) const noexcept {
+std::unique_ptr<Shared> NodeSharedMemory::map(std::uint64_t data, Options... options) noexcept {
   const std::vector<Rank>& node_of_rank = nodes_.node_of_rank();
   const auto ranks = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[info_.rank]));
-  auto memory = map_on_node(info_.comm, info_.rank, node_of_rank, Shared::bytes(ranks, data, options...));
-  if (!memory) return nullptr;
+  NodeMemory memory =
+      map_on_node(info_.comm, info_.rank, node_of_rank, Shared::bytes(ranks, data, options...));
+  ranks_must_sleep_ = memory.must_sleep;
+  if (!memory.bytes) return nullptr;
   try {
-    return std::make_unique<Shared>(std::move(memory), ranks_beside(info_.rank, node_of_rank), info_.rank,
-                                    data, options...);
+    return std::make_unique<Shared>(std::move(memory.bytes), ranks_beside(info_.rank, node_of_rank),
+                                    info_.rank, data, options...);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -59,6 +69,10 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
     auto made = map<SharedMemory>(wanted);
     if (!on_all_ranks(made != nullptr, info_.comm)) continue;
     memory_ = std::move(made);
+    if (ranks_must_sleep_) {
+      memory_->use_bells();
+      log_sleep(info_);
+    }
     return memory_.get();
   }
   is_refused_ = true;  // the existing memory stays in use

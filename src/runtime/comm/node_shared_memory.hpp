@@ -48,7 +48,7 @@ class NodeSharedMemory {
  private:
   bool has_room(std::uint64_t bytes) noexcept;
   template <class Shared, class... Options>
-  std::unique_ptr<Shared> map(std::uint64_t data, Options... options) const noexcept;
+  std::unique_ptr<Shared> map(std::uint64_t data, Options... options) noexcept;
 
   const CommInfo& info_;
   const NodeTopology& nodes_;
@@ -57,6 +57,7 @@ class NodeSharedMemory {
   std::uint64_t wanted_in_lanes_ = 0;                    // equal on all ranks
   std::uint32_t mapped_ahead_ = 0;                       // bytes
   bool is_refused_ = false, are_lanes_refused_ = false;  // equal on all ranks
+  bool ranks_must_sleep_ = false;                        // equal on the ranks of a node
   /// Bytes that persistent operations hold on this rank; null before the first one.
   std::shared_ptr<std::atomic<std::uint64_t>> held_by_operations_;
 };

@@ -177,6 +177,7 @@ Settings read_settings() {
   result.communicators = static_cast<int>(std::min<std::uint64_t>(communicators, INT_MAX));
   result.cache_bytes = bytes("CONVENE_CACHE", result.cache_bytes);
   result.shared_bytes = bytes("CONVENE_SHARED_MEMORY", result.shared_bytes);
+  result.shared_wait = static_cast<SharedWait>(one_of("CONVENE_SHARED_WAIT", {"automatic", "poll", "sleep"}));
   result.shuffle = number("CONVENE_SHUFFLE", 0);
   result.watches_arrivals = one_of("CONVENE_ARRIVALS", {"none", "auto"}) == 1;
   const int learn = one_of("CONVENE_LEARN", {"no", "yes", "observe", "reductions"});

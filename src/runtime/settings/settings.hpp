@@ -16,6 +16,7 @@ namespace convene::runtime {
 enum class LogLevel : std::uint8_t { quiet, info };
 enum class DeviceMemory : std::uint8_t { detect, never, always };
 enum class Execution : std::uint8_t { automatic, compiled, dynamic };
+enum class SharedWait : std::uint8_t { automatic, poll, sleep };
 
 struct Settings {
   Selection selection;                         ///< CONVENE_USE, CONVENE_RULES
@@ -46,6 +47,7 @@ struct Settings {
   std::size_t cache_bytes = 64u << 20;   ///< CONVENE_CACHE: maximum bytes of cached schedules
   std::size_t shared_bytes = 64u << 20;  ///< CONVENE_SHARED_MEMORY: maximum bytes shared by the ranks of a
                                          ///< node
+  SharedWait shared_wait{};              ///< CONVENE_SHARED_WAIT=automatic|poll|sleep
   bool watches_arrivals = false;         ///< CONVENE_ARRIVALS=auto
   bool learns = false;                   ///< CONVENE_LEARN=yes|observe|reductions; never under a simulator
   bool learns_reductions = false;        ///< CONVENE_LEARN=reductions: also those whose rounding may change
