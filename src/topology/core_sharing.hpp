@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "base/layers.hpp"
-
 namespace convene::topology {
 
 /// Most CPUs (hardware threads) of a node that are told apart; further ones are taken modulo this number.
