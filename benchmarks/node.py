@@ -46,6 +46,9 @@ ALGORITHMS = {
     "scan": ["shared", "shared;segments=8;direct=1"],
     "scatter": ["shared", "shared;segments=4"],
 }
+# Where data goes one way between two ranks: from or to the root, or to the ranks above.
+ONE_WAY = ("bcast", "exscan", "gather", "reduce", "scan", "scatter")
+METHODS = ("fixed", "rotating", "barriers")
 SHORT = {"starts": 1, "repetitions": 5, "sizes": "8,4KiB,256KiB", "batch": 500.0}
 
 
@@ -124,8 +127,8 @@ def packed(rows: list[dict[str, Any]]) -> dict[str, Any]:
         {
             **dict(zip(SERIES, key, strict=True)),
             **{name: [cell[name] for cell in cells] for name in CELL},
-            # The state of the two cores, over all sizes.
-            "line_ns": [rounded(each, 2) for each in np.median([one["line_ns"] for one in cells], axis=0)],
+            # The state of the two cores: beside the smallest size, and how much it varied over all of them.
+            "line_ns": [cells[0]["line_ns"][0], rounded(np.median([one["line_ns"][1] for one in cells]), 2)],
         }
         for key, cells in found.items()
     ]
@@ -164,6 +167,47 @@ def ratio_text(cells: list[dict[str, Any]]) -> str:
     return f"{geometric_mean(cells):.2f}" + ("\\*" if preempted else "")
 
 
+def goal_ns(collective: str, line_ns: float) -> float:
+    """The goal for a short call of two ranks: a few one-way times of a cache line, and the call itself."""
+    return (2 if collective in ONE_WAY else 1.5) * line_ns + 30
+
+
+def short_calls(rows: list[dict[str, Any]]) -> list[str]:
+    """Times of the shortest calls of two ranks beside the time of a cache line, as lines of a table."""
+    pairs = [one for one in best_of(rows) if one["procs"] == 2]
+    if not pairs:
+        return []
+    smallest = min(one["bytes"] for one in pairs if one["bytes"])
+    lines = [
+        f"Times of {bytes_text(smallest)} between two ranks in ns, Convene's / native. The line is a lower "
+        "bound where a call depends on the one before. Goal: 1.5 times the line (one-way collectives: twice) "
+        "+ 30 ns; **bold**: within it.",
+        "",
+        f"| MPI | collective | {' | '.join(METHODS)} | line |",
+        "|---|---|" + "---:|" * (len(METHODS) + 1),
+    ]
+    calls: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for one in pairs:
+        if one["bytes"] in (0, smallest):
+            calls.setdefault((one["stack"], one["collective"]), {})[one["method"]] = one
+    within = total = 0
+    for (stack, collective), found in calls.items():
+        shown = []
+        for method in METHODS:
+            if method not in found:
+                shown.append("")
+                continue
+            cell = found[method]
+            native = cell["native_us"] * 1e3
+            own = cell["ratio"] * native
+            is_within = own <= goal_ns(collective, cell["line_ns"][0])
+            within, total = within + is_within, total + 1
+            shown.append(f"**{own:.0f}** / {native:.0f}" if is_within else f"{own:.0f} / {native:.0f}")
+        line = float(np.median([one["line_ns"][0] for one in found.values()]))
+        lines.append(f"| {stack} | {collective} | {' | '.join(shown)} | {line:.0f} |")
+    return [*lines, "", f"{within} of {total} are within the goal."]
+
+
 def markdown(rows: list[dict[str, Any]], about: str) -> str:
     sizes = sorted({one["bytes"] for one in rows if one["bytes"]}) or [0]
     best = best_of(rows)
@@ -193,6 +237,8 @@ def markdown(rows: list[dict[str, Any]], about: str) -> str:
             for name in dict.fromkeys(one["collective"] for one in here)
         )
         lines.append(f"- {stack}, {procs} ranks: {geometric_mean(here):.2f} ({each}).")
+    if shortest := short_calls(rows):
+        lines += ["", *shortest]
     return "\n".join(lines) + "\n"
 
 

@@ -3,9 +3,8 @@
 //
 // Design notes
 // - Why not yield: sched_yield() gives way within the scheduling group of the caller only. Launchers that
-// make
-//   each rank a session leader (Hydra) give each rank a group of its own where autogroups are on, and so do
-//   containers: then it gives way to no other rank, and a wait lasts until the scheduler's tick. A futex in
+//   make each rank a session leader (Hydra) give each rank a group of its own where autogroups are on, and so
+//   do containers: then it gives way to no other rank, and a wait lasts until the scheduler's tick. A futex in
 //   shared memory works between sessions, containers and namespaces of processes: the kernel finds it by the
 //   page of the mapped file.
 // - Each rank has a bell, written by all: a word that is `awake`, or what its rank sleeps for (what an event
