@@ -182,7 +182,7 @@ def two_cpus() -> Iterator[None]:
 @pytest.mark.parametrize("wait", ["automatic", "poll", "sleep"])
 @pytest.mark.usefixtures("two_cpus")
 def test_ranks_that_share_cores_sleep(name: str, wait: str) -> None:
-    """All ranks agree on that: they do where not each has a CPU, or if they are told to."""
+    """All ranks agree: they sleep if some rank has no CPU of its own, or if the setting says so."""
     stack = present(name)
     use = "reduce=shared;segments=1,bcast=shared;segments=1"
     variables = {"CONVENE_USE": use, "CONVENE_SHARED_WAIT": wait, "CONVENE_LOG": "info"}

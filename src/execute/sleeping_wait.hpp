@@ -4,8 +4,9 @@
 // Design notes
 // - A rank that polls keeps others from the core, perhaps the one that it waits for. So it looks a few times
 //   only, then yields a few times, then sleeps (transport/doorbells.hpp).
-// - Yields come first since they cost less than a sleep and a wakeup where they work: between ranks of one
-//   session. Then the other ranks of the core run for as long as they have work, several calls for example.
+// - Yields precede sleeps: they cost less than a sleep and a wakeup where they are effective, which is
+// between
+//   ranks of one session. The other ranks of the core then run as long as they have work.
 // - Sleeps end after a time that grows: between them the transport progresses.
 #pragma once
 
@@ -58,7 +59,7 @@ int wait_asleep(Holds&& holds, Sleep&& sleep, Progress&& progress, Warn&& warn) 
     if (outcome == Doorbells::Outcome::holds) return MPI_SUCCESS;
     if (outcome == Doorbells::Outcome::rung) continue;
     if (const int code = progress(); code != MPI_SUCCESS) return code;
-    if (long_wait.has_come()) warn();
+    if (long_wait.exceeds_threshold()) warn();
   }
   return MPI_SUCCESS;
 }

@@ -41,8 +41,8 @@ inline void relax() {
 /// Detects that a wait exceeds the threshold.
 class LongWait {
  public:
-  /// Returns true once. The wait begins with the first call.
-  bool has_come() {
+  /// Returns true once, after the threshold. The wait begins with the first call.
+  bool exceeds_threshold() {
     if (!wait_warning.is_on()) return false;
     const std::uint64_t now = monotonic_ns();
     if (start_ == 0) start_ = now;
@@ -64,7 +64,7 @@ class PolledWait {
     constexpr int looks_between = 100;
     if (++looks_ % looks_between != 0) return false;
     sched_yield();
-    return long_.has_come();
+    return long_.exceeds_threshold();
   }
 
  private:

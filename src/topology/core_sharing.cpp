@@ -10,16 +10,17 @@ namespace {
 
 class Matching {
  public:
-  explicit Matching(std::span<const CpuMask> masks) : masks_(masks), process_on_(most_masked_cpus, nobody) {}
+  explicit Matching(std::span<const CpuMask> masks)
+      : masks_(masks), process_on_(most_masked_cpus, unassigned) {}
 
   /// Gives one more process a CPU, for which others may move. False if that is impossible.
-  bool seat(std::size_t process) {
+  bool assign(std::size_t process) {
     tried_ = {};
     return find_cpu(process);
   }
 
  private:
-  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+  static constexpr std::size_t unassigned = static_cast<std::size_t>(-1);
 
   bool find_cpu(std::size_t process) {
     const CpuMask& mask = masks_[process];
@@ -56,7 +57,7 @@ CpuMask mask_of(std::span<const std::uint32_t> cpus) {
 bool must_share_cores(std::span<const CpuMask> masks) {
   Matching matching(masks);
   for (std::size_t process = 0; process < masks.size(); ++process)
-    if (masks[process] != CpuMask{} && !matching.seat(process)) return true;
+    if (masks[process] != CpuMask{} && !matching.assign(process)) return true;
   return false;
 }
 

@@ -8,7 +8,8 @@
 
 namespace convene::topology {
 
-/// Most CPUs (hardware threads) of a node that are told apart; further ones are taken modulo this number.
+/// Most CPUs (hardware threads) of a node that a mask distinguishes; the number of a further one is
+/// taken modulo this.
 constexpr std::uint32_t most_masked_cpus = 1024;
 
 /// The CPUs on which a process may run: CPU c is bit c mod 64 of word c / 64.

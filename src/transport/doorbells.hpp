@@ -31,8 +31,8 @@ class Doorbells {
     std::atomic<std::uint32_t> word;   // `awake`, or an event
     std::atomic<std::uint32_t> fence;  // for the thread sanitizer
   };
-  /// A signal from a rank (even), or the end of a run on a rank (odd). Events that cannot be told apart only
-  /// cost wakeups.
+  /// A signal from a rank (even), or the end of a run on a rank (odd). Two events with one value only
+  /// cause needless wakeups.
   using Event = std::uint32_t;
   static constexpr Event any_signal = 2;
   static constexpr Event signal_from(std::size_t rank) { return static_cast<Event>(2 * rank + 4); }

@@ -25,13 +25,14 @@ class CoreCensus {
   explicit CoreCensus(MPI_Comm node) noexcept;
   /// False without memory on this rank: then take() may not be called on any.
   bool is_ready() const { return is_ready_; }
-  /// Collective over the ranks of the node. Returns the decision on the first one, else nothing of use.
+  /// Collective over the ranks of the node. Returns the decision on the first rank; on others the result has
+  /// no meaning.
   bool take() noexcept;
   /// Remembers what the first rank has decided.
   static void note(bool must_sleep);
 
  private:
-  /// What each rank tells the first one.
+  /// Sent by each rank to the first one.
   struct Entry {
     CpuMask cpus;
     std::uint32_t launched;  // ranks on this node; 0: unknown

@@ -102,7 +102,8 @@ class FastPath {
     forget(last_);
     last_ = std::move(call);
   }
-  /// Memory for the program of a call that is kept next; null: there is none. Calls in turn need no more.
+  /// Memory for the program of the next call that is kept, used again where one was dropped; null: there is
+  /// none.
   std::unique_ptr<RepeatedProgram> memory_for_program() {
     return spare_ ? std::move(spare_) : std::unique_ptr<RepeatedProgram>(new (std::nothrow) RepeatedProgram);
   }

@@ -85,9 +85,9 @@ bool has_shared_memory(const Decision& decision, const Arguments& arguments, Com
   return bytes <= settings().shared_bytes && communicator.share(bytes);
 }
 
-/// Runs an algorithm of Convene's. Adds its program to `kept` if other buffers may follow.
+/// Runs an algorithm of Convene's. Adds its program to `kept`, if any, when it may be repeated.
 int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Arguments& arguments,
-                 Communicator& communicator, RepeatedCall& kept) {
+                 Communicator& communicator, RepeatedCall* kept) {
   Decision& decision = *shared_decision;
   Arena& arena = communicator.arena();
   arena.reset();
@@ -108,10 +108,11 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   // During other operations a call runs without its program, which then may have other sizes, or none.
   const bool has_program = !decision.prepared->is_dynamic && decision.program &&
                            decision.program->fits(call.binding().buffers, call.binding().signals_carry);
-  if (code != MPI_SUCCESS || !call.is_direct() || !has_program || !may_repeat(arguments)) return code;
-  kept.program = communicator.fast_path().memory_for_program();
-  if (kept.program) kept.program->refer_to(shared_decision, call.binding(), call.item_operator());
-  kept.has_only_empty_messages =
+  if (!kept || code != MPI_SUCCESS || !call.is_direct() || !has_program || !may_repeat(arguments))
+    return code;
+  kept->program = communicator.fast_path().memory_for_program();
+  if (kept->program) kept->program->refer_to(shared_decision, call.binding(), call.item_operator());
+  kept->has_only_empty_messages =
       decision.program->has_only_empty_messages() && !call.binding().shared_memory && !wait_warning.is_on();
   return code;
 }
@@ -237,7 +238,7 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
     code = ahead->run(arguments);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
   } else if (decision->prepared) {
-    code = run_prepared(decision, arguments, communicator, kept);
+    code = run_prepared(decision, arguments, communicator, is_watched ? nullptr : &kept);
     if (code != MPI_SUCCESS) report_failure(code, communicator);
     is_repeatable = kept.program != nullptr;
   } else {
