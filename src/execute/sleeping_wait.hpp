@@ -4,8 +4,7 @@
 // Design notes
 // - A rank that polls keeps others from the core, perhaps the one that it waits for. So it looks a few times
 //   only, then yields a few times, then sleeps (transport/doorbells.hpp).
-// - Yields precede sleeps: they cost less than a sleep and a wakeup where they are effective, which is
-// between
+// - Yields precede sleeps: they cost less than a sleep and a wakeup where they are effective, between
 //   ranks of one session. The other ranks of the core then run as long as they have work.
 // - Sleeps end after a time that grows: between them the transport progresses.
 #pragma once
