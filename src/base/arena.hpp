@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "base/layers.hpp"
@@ -22,6 +23,9 @@ class Arena {
   /// With `staging`, the contents of messages are written there and never read: for simulations that ignore
   /// contents.
   explicit Arena(Staging staging = nullptr) : staging_(staging) {}
+  /// Hands out `first` first, which is aligned to 64 and outlives the arena.
+  explicit Arena(std::span<std::byte> first)
+      : last_(first.data()), room_(first.size()), total_(first.size()) {}
 
   bool stages_elsewhere() const { return staging_ != nullptr; }
   /// Memory for the contents of a message, valid until the next reset.
@@ -77,7 +81,7 @@ class Arena {
     used_ = 0;
   }
 
-  Staging staging_;
+  Staging staging_ = nullptr;
   std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
   std::byte* last_ = nullptr;                    // the last chunk
   std::size_t used_ = 0, room_ = 0, total_ = 0;  // used and available bytes of the last chunk; bytes of all

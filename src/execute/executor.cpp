@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "execute/executor.hpp"
 
+#include <new>
+
 #include "execute/dynamic_run.hpp"
 #include "execute/online_run.hpp"
 
@@ -95,11 +97,13 @@ StepwiseRun::StepwiseRun(const Binding& binding, const Limits& limits, Arena& ar
                          std::optional<Buffer> held_back) {
   with_transport(binding, [&]<class T>() {
     if (binding.online)
-      run_ = std::make_unique<AlgorithmRun<T>>(binding, arena, !held_back);
+      run_.reset(new (arena.take(sizeof(AlgorithmRun<T>))) AlgorithmRun<T>(binding, arena, !held_back));
     else
-      run_ = std::make_unique<ScheduleRun<T>>(binding, limits, arena, held_back);
+      run_.reset(new (arena.take(sizeof(ScheduleRun<T>))) ScheduleRun<T>(binding, limits, arena, held_back));
   });
 }
+
+void StepwiseRun::Destroy::operator()(Run* run) const { run->~Run(); }
 
 StepwiseRun::~StepwiseRun() = default;
 

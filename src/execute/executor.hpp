@@ -27,7 +27,7 @@ namespace convene::execute {
 int run_dynamic(const Binding& binding, const Limits& limits, Arena& arena, std::uint64_t shuffle = 0);
 
 /// A dynamic run that never waits: each call of advance() makes progress. The binding and the arena must
-/// outlive it.
+/// outlive it, and the arena must not be reset before.
 class StepwiseRun {
  public:
   /// Steps that directly touch a `held_back` buffer wait for input_arrived().
@@ -56,7 +56,10 @@ class StepwiseRun {
   class ScheduleRun;
   template <class T>
   class AlgorithmRun;
-  std::unique_ptr<Run> run_;
+  struct Destroy {
+    void operator()(Run* run) const;
+  };
+  std::unique_ptr<Run, Destroy> run_;  // in the arena
 };
 
 }  // namespace convene::execute

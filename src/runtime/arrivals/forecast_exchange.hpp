@@ -42,6 +42,7 @@ class ForecastExchange {
 
   void begin(std::int64_t mine) {
     std::fill(mine_.begin(), mine_.end(), mine);
+    run_.reset();
     arena_.reset();
     bind_scratch(*binding_.schedule, binding_.buffers, arena_);
     run_.emplace(binding_, Limits{}, arena_);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "execute/stall_detector.hpp"
@@ -29,19 +30,15 @@ namespace progress {
 namespace {
 
 std::mutex mutex;
-/// Never destroyed: programs finalize in any order. Created without an allocation: the lists are read inside
+/// Never destroyed: programs finalize in any order. Created without an allocation: the list is read inside
 /// the MPI.
-struct Lists {
-  std::vector<Progressing*> operations, deferred;
-};
-Lists& lists() {
-  alignas(Lists) static std::byte memory[sizeof(Lists)];
-  static Lists* const only = new (memory) Lists;
+using List = std::vector<Progressing*>;
+List& operations() {
+  alignas(List) static std::byte memory[sizeof(List)];
+  static List* const only = new (memory) List;
   return *only;
 }
-std::vector<Progressing*>& operations() { return lists().operations; }
-std::vector<Progressing*>& deferred() { return lists().deferred; }
-std::atomic<bool> has_deferred{false};
+std::atomic<Progressing*> first_deferred{nullptr};
 std::atomic_flag driver = ATOMIC_FLAG_INIT;
 std::atomic<std::uint64_t> movements{0};
 
@@ -93,22 +90,17 @@ void add(Progressing* operation) {
 
 void defer_delete(Progressing* operation) {
   const std::lock_guard lock(mutex);
-  try {
-    deferred().push_back(operation);
-    has_deferred.store(true, std::memory_order_relaxed);
-  } catch (const std::bad_alloc&) {
-    // The operation is never deleted. Called inside the MPI: the error cannot be reported.
-  }
+  operation->next_deferred_ = first_deferred.load(std::memory_order_relaxed);
+  first_deferred.store(operation, std::memory_order_relaxed);
 }
 
 void delete_deferred() {
-  std::vector<Progressing*> gone;
+  Progressing* next;
   {
     const std::lock_guard lock(mutex);
-    gone.swap(deferred());
-    has_deferred.store(false, std::memory_order_relaxed);
+    next = first_deferred.exchange(nullptr, std::memory_order_relaxed);
   }
-  for (const Progressing* operation : gone) delete operation;
+  while (next) delete std::exchange(next, next->next_deferred_);
 }
 
 void note_movement() {
@@ -139,7 +131,7 @@ void drain() {
 
 void advance_all() {
   if (is_in_background) return;  // the MPI's hook is also called from the background thread's own calls
-  if (has_deferred.load(std::memory_order_relaxed)) delete_deferred();
+  if (first_deferred.load(std::memory_order_relaxed)) delete_deferred();
   passes.store(passes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (driver.test_and_set(std::memory_order_acquire)) return;
   for (std::size_t i = 0;;) {

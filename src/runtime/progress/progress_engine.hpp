@@ -25,6 +25,19 @@
 
 namespace convene::runtime {
 
+class Progressing;
+
+namespace progress {
+
+/// Defers the deletion of an operation whose request has been freed to the next advance_all(): an MPI with
+/// several threads may report the end of a request while it holds its lock, when none of its functions may be
+/// called.
+void defer_delete(Progressing* operation);
+/// Deletes them now.
+void delete_deferred();
+
+}  // namespace progress
+
 /// An operation that progresses step by step.
 class Progressing {
  public:
@@ -41,6 +54,11 @@ class Progressing {
   virtual void complete() = 0;
   /// MPI_Finalize has begun. Returns true if it will end soon, provided that the other ranks do the same.
   virtual bool close() { return false; }
+
+ private:
+  friend void progress::defer_delete(Progressing*);
+  friend void progress::delete_deferred();
+  Progressing* next_deferred_ = nullptr;  // in the list of those that will be deleted
 };
 
 namespace progress {
@@ -82,13 +100,6 @@ inline std::atomic<std::uint64_t> passes{0};
 
 /// Call it in the driver when messages are complete: then the next ones may be near.
 void note_movement();
-
-/// Defers the deletion of an operation whose request has been freed to the next advance_all(): an MPI with
-/// several threads may report the end of a request while it holds its lock, when none of its functions may be
-/// called.
-void defer_delete(Progressing* operation);
-/// Deletes them now.
-void delete_deferred();
 
 /// MPI_Finalize has begun: completes operations, for a second at most; all others are dropped.
 void drain();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/run/operation.hpp"
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/spare_blocks.hpp"
 #include "runtime/call/bound_call.hpp"
 #include "runtime/call/kept_arguments.hpp"
 #include "runtime/progress/generalized_request.hpp"
@@ -13,8 +16,12 @@
 namespace convene::runtime {
 namespace {
 
-class Operation : public GeneralizedRequest {
+/// An operation and the memory of its run: a block that later operations use again.
+class Operation final : public GeneralizedRequest {
  public:
+  static void* operator new(std::size_t) { return blocks.take(); }
+  static void operator delete(void* block) { blocks.give(block); }
+
   Operation(const Arguments& arguments, Communicator& communicator, const Decision& decision,
             CallStats& record)
       : arguments_(arguments),
@@ -60,6 +67,16 @@ class Operation : public GeneralizedRequest {
   }
 
  private:
+  using Blocks = base::SpareBlocks<4096, 8>;
+  static constinit inline Blocks blocks;
+
+  /// What follows this object in its block.
+  std::span<std::byte> rest() {
+    constexpr std::size_t own = (sizeof(Operation) + 63) / 64 * 64;
+    static_assert(own + 1024 <= Blocks::bytes);
+    return {reinterpret_cast<std::byte*>(this) + own, Blocks::bytes - own};
+  }
+
   enum class Stage : std::uint8_t { tags, memory, agree, agreement, prepare, run };
 
   void on_request_gone() override { progress::defer_delete(this); }
@@ -146,7 +163,7 @@ class Operation : public GeneralizedRequest {
   std::optional<LaneTurn> turn_;  // if it shares memory
   bool has_begun_sharing_ = false;
   StageMachine<Stage> stages_;
-  Arena arena_;
+  Arena arena_{rest()};
   std::optional<BoundCall> call_;
   std::optional<StepwiseRun> run_;
   MPI_Request agreement_ = MPI_REQUEST_NULL;

@@ -195,6 +195,7 @@ class PersistentOperation : public Persistent, public GeneralizedRequest {
   int go() {
     start_ = ticks();
     begin();
+    run_.reset();
     arena_.reset();
     first_code_ = call_.pack();
     call_.set_persistent(number_, runs_++);
