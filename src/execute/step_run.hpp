@@ -199,11 +199,12 @@ class SharedRun {
 };
 
 /// Waits for the shared memory of a run, if it has any. Every few runs the transport progresses here: other
-/// ranks may depend on that, even if no wait of this rank is long.
+/// ranks may depend on that, even if no wait of this rank is long. A run whose signals carry the data takes
+/// about as long as progressing does, so that is rarer there.
 template <MessageTransport T>
 int await_memory(const Binding& binding) {
-  constexpr std::uint64_t runs_between = 16;
   if (!binding.shared_memory) return MPI_SUCCESS;
+  const std::uint64_t runs_between = binding.signals_carry ? 64 : 16;
   if (binding.shared_memory->run() % runs_between == 0)
     if (const int code = transport_of<T>(binding).progress(); code != MPI_SUCCESS) return code;
   if (has_memory(binding)) return MPI_SUCCESS;
