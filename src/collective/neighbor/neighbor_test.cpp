@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "collective/core/algorithm.hpp"
-#include "schedule/testing/mutation.hpp"
+#include "schedule/testing/caught_mutants.hpp"
 
 namespace convene::collective {
 namespace {
@@ -128,12 +128,7 @@ TEST(Neighbors, MutantsAreCaught) {
         const Plan plan = build_plan(algorithm(name, collective), call);
         int caught = 0;
         for (Rank rank = 0; rank < call.procs; ++rank)
-          Mutants(plan, rank, true).each([&](const Mutant& mutant) {
-            const std::string found = check(mutant.plan, contract(call, 1)).why;
-            ASSERT_EQ(found.empty(), mutant.equivalent) << name << " " << graph << ": " << mutant.what
-                                                        << " at step " << mutant.step << " of rank " << rank;
-            caught += !found.empty();
-          });
+          caught += caught_mutants(plan, rank, true, contract(call, 1), std::string(name) + " " + graph);
         EXPECT_GT(caught, 0);
         all += caught;
       }

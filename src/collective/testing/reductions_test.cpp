@@ -10,7 +10,7 @@
 #include "collective/core/served_for_test.hpp"
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
-#include "schedule/testing/mutation.hpp"
+#include "schedule/testing/caught_mutants.hpp"
 
 namespace convene::collective {
 namespace {
@@ -184,13 +184,7 @@ TEST_P(Reductions, MutantsAreCaught) {
         const Contract wanted = contract(of, places(of));
         int caught = 0;
         for (Rank rank = 0; rank < procs; ++rank)
-          Mutants(plan, rank, of.commutative).each([&](const Mutant& mutant) {
-            const std::string found = check(mutant.plan, wanted).why;
-            ASSERT_EQ(found.empty(), mutant.equivalent)
-                << mutant.what << " at step " << mutant.step << " of rank " << rank << ", " << in_words(of)
-                << ": " << found;
-            caught += !found.empty();
-          });
+          caught += caught_mutants(plan, rank, of.commutative, wanted, in_words(of));
         EXPECT_GT(caught, 0);
         all += caught;
       }
