@@ -3,8 +3,8 @@
 
 Two ranks run allgather=ring of 8 bytes through the drop-in library for Open MPI; rank 0 runs under
 valgrind. The path is the shortest chain of calls to MPI_Sendrecv; of the first call also the chain to the
-generator of the schedule. The files are those whose objects define the functions of both chains. Writes
-the chains (JSON).
+generator of the schedule. The files are those whose objects define the functions of both chains, so the
+build must have separate sources (CONVENE_UNITY=OFF ./dev build). Writes the chains (JSON).
 """
 
 import json
@@ -12,11 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import defaultdict, deque
 from pathlib import Path
 
+from convene import _core
 from convene.base import paths
 
 from benchmarks import common
@@ -128,10 +128,19 @@ def sources_of(functions: list[str], algorithm: str) -> dict[str, str]:
     return found
 
 
+def check_requirements() -> None:
+    if not shutil.which("valgrind"):
+        raise _core.RequestError("./dev bench call_path needs valgrind; install the package valgrind")
+    if "CONVENE_UNITY:BOOL=ON" in (common.ROOT / "build/CMakeCache.txt").read_text():
+        raise _core.RequestError(
+            "build/ has united sources, where functions of different files are inlined into each other; "
+            "run CONVENE_UNITY=OFF ./dev build first"
+        )
+
+
 def main() -> None:
     options = common.parser(__doc__).parse_args()
-    if not shutil.which("valgrind"):
-        sys.exit("./dev bench call_path needs valgrind; install the package valgrind")
+    check_requirements()
     with tempfile.TemporaryDirectory(prefix="convene-") as folder:
         once, few, many = (profile_calls(number, Path(folder)) for number in (1, 100, 200))
     repeated = {key: count - few.get(key, 0) for key, count in many.items()}
@@ -156,4 +165,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)
