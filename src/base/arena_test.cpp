@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/arena.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -6,7 +8,6 @@
 #include <cstring>
 #include <span>
 
-#include "base/arena.hpp"
 #include "base/spare_blocks.hpp"
 
 namespace convene::base {

@@ -80,8 +80,7 @@ TEST_P(SharedParts, MutantsAreCaught) {
     const Call call = call_of(composed, procs, procs - 1, 3, false);
     const Plan plan = build_plan(algorithm_of(composed), call);
     const Contract wanted = contract(call, segments(algorithm_of(composed), call));
-    for (Rank rank = 0; rank < procs; ++rank)
-      caught += caught_mutants(plan, rank, call.commutative, wanted);
+    for (Rank rank = 0; rank < procs; ++rank) caught += caught_mutants(plan, rank, call.commutative, wanted);
   }
   EXPECT_GT(caught, 0);
   RecordProperty("caught", caught);
