@@ -15,7 +15,6 @@
 #include "schedule/check/dataflow.hpp"
 #include "schedule/check/matching.hpp"
 #include "schedule/testing/caught_mutants.hpp"
-#include "topology/mapping.hpp"
 
 namespace convene::collective {
 namespace {

@@ -2,9 +2,6 @@
 // Compositions whose parts within a node share memory, for collectives with a block for each rank.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "collective/core/served_for_test.hpp"
 #include "collective/core/spec.hpp"
 #include "schedule/testing/caught_mutants.hpp"
 
