@@ -58,10 +58,10 @@ void Communicator::share_ahead() try {
   note_failure(comm(), code_of_exception());
 }
 
-std::shared_ptr<Decision> Communicator::decide(const CallSignature& call) {
+const std::shared_ptr<Decision>& Communicator::decide(const CallSignature& call) {
   if (is_neighborhood(call.collective)) neighbors();
   if (call.may_block && shared_memory_.wants_lanes()) shared_memory_.map_lanes();
-  std::shared_ptr<Decision> decision = decisions_.decide(call);
+  const std::shared_ptr<Decision>& decision = decisions_.decide(call);
   stats_.profile()->nodes = nodes_.nodes();
   return decision;
 }

@@ -84,7 +84,7 @@ class Communicator {
   Arena& arena() { return arena_; }
 
   /// The decision for a call: see Decisions::decide().
-  std::shared_ptr<Decision> decide(const CallSignature& call);
+  const std::shared_ptr<Decision>& decide(const CallSignature& call);
   /// Memory that the ranks of this node share: see NodeSharedMemory::at_least().
   SharedMemory* share(std::uint64_t bytes);
   SharedMemory* shared() const { return shared_memory_.current(); }

@@ -82,7 +82,7 @@ bool Decisions::is_outdated(const Decision& decision, const CallSignature& call)
          (decision.prepared && tags_.may_have_device_memory());
 }
 
-std::shared_ptr<Decision> Decisions::decide(const CallSignature& call) {
+const std::shared_ptr<Decision>& Decisions::decide(const CallSignature& call) {
   find_wisdom(call.may_block);
   if (call.may_block && tags_.is_wanted()) tags_.ensure();
   for (const auto& decision : decisions_) {

@@ -27,9 +27,9 @@ class Decisions {
       : info_(info), tags_(tags), nodes_(nodes), neighbors_(neighbors) {}
 
   /// The decision for a call; equal on all ranks. All ranks must call it for the same call (it may
-  /// communicate). Shared with the table, which drops the oldest: a native call may decide others meanwhile
-  /// (a profiling tool behind Convene calls collectives).
-  std::shared_ptr<Decision> decide(const CallSignature& call);
+  /// communicate). Valid until the next decision: copy it for longer. A native call may decide others (a
+  /// profiling tool behind Convene calls collectives).
+  const std::shared_ptr<Decision>& decide(const CallSignature& call);
 
   /// Replaces the process's selection on this communicator.
   void use(Selection selection);

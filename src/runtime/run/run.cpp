@@ -117,6 +117,21 @@ int run_prepared(const std::shared_ptr<Decision>& shared_decision, const Argumen
   return code;
 }
 
+/// The native non-blocking call, of which some are timed.
+int start_native(const Arguments& arguments, std::uint64_t total_bytes, Decision& decision,
+                 Communicator& communicator, NativeCall native, MPI_Request* request) {
+  const std::uint64_t block = arguments.block_bytes(total_bytes);
+  CallStats& record = communicator.stats().of(decision, block);
+  if (!record.is_due()) {
+    record.count(block);
+    return native({.request = request});
+  }
+  const std::uint64_t start = ticks();
+  const int code = native({.request = request});
+  record.add(start, ticks(), block);
+  return code;
+}
+
 }  // namespace
 
 int run_beside_others(const Binding& binding, Arena& arena) {
@@ -270,25 +285,22 @@ int run_blocking(const Arguments& arguments, Communicator& communicator, NativeC
 int run_non_blocking(const Arguments& arguments, Communicator& communicator, NativeCall native,
                      MPI_Request* request) {
   if (!arguments.are_sound() || !request || !progress::can_progress()) return native({.request = request});
-  const std::uint64_t start = ticks(), total = arguments.total_bytes();
+  const std::uint64_t total = arguments.total_bytes();
   CallSignature signature = signature_of(arguments, total);
   signature.may_block = signature.is_blocking = false;
-  std::shared_ptr<Decision> decision = communicator.decide(signature);
+  const std::shared_ptr<Decision>& found = communicator.decide(signature);
+  if (!found->prepared) return start_native(arguments, total, *found, communicator, native, request);
+  std::shared_ptr<Decision> decision = found;
   std::shared_ptr<SharedLanes> lanes;
-  if (decision->prepared && decision->shared_places > 0) {
+  if (decision->shared_places > 0) {
     lanes = communicator.lanes(shared_bytes(arguments, *decision->prepared, decision->shared_places));
     signature.may_share = lanes != nullptr;
     if (!lanes) decision = communicator.decide(signature);
   }
-  if (decision->prepared) {
-    communicator.note_operations();
-    const int code = start_operation(arguments, communicator, *decision, std::move(lanes), request);
-    if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
-    return code;
-  }
-  const int code = native({.request = request});
-  const std::uint64_t block = arguments.block_bytes(total);
-  communicator.stats().of(*decision, block).add(start, ticks(), block);
+  if (!decision->prepared) return start_native(arguments, total, *decision, communicator, native, request);
+  communicator.note_operations();
+  const int code = start_operation(arguments, communicator, *decision, std::move(lanes), request);
+  if (code != MPI_SUCCESS) pmpi.Comm_call_errhandler(arguments.comm, code);
   return code;
 }
 
