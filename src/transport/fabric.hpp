@@ -7,11 +7,12 @@
 // others send to. (A common number would have to be unique in all processes, whose threads may set up several
 // communicators at a time.)
 //
-// Credits: providers buffer messages that come before their receive, without a limit, so a rank that runs
-// ahead would fill the memory of another. A rank sends at most `credits` times `messages_per_credit` messages
-// ahead. After `messages_per_credit` receives from a rank, an empty message returns one credit to it. (They
-// count when they are complete, not when the caller tests them: it may wait for a later one first.) A send
-// without credit is held, and its call does not wait. Notices are few, and need none.
+// Credits: a rank that runs ahead must not fill the memory of another, nor stop its connection: `tcp` of
+// libfabric 1.18 and later buffers 64 messages of a peer that came before their receive, and then reads no
+// more from it. A rank sends at most `credits` times `messages_per_credit` messages ahead, which leaves room
+// for notices. After `messages_per_credit` receives from a rank, an empty message returns one credit to it.
+// (They count when they are complete, not when the caller tests them: it may wait for a later one first.) A
+// send without credit is held, and its call does not wait. Notices are few, and need none.
 //
 // Threads: a blocking call may run beside an operation of the same communicator that the background thread
 // advances. A lock guards the credits. It is held across no call of the MPI, inside which operations advance,
@@ -32,7 +33,7 @@ namespace convene::transport {
 class Fabric final : public PolledTransport {
  public:
   static constexpr int channel_bits = 19, rank_bits = 20, tag_bits = 24;
-  static constexpr std::uint32_t messages_per_credit = 32, credits = 3;
+  static constexpr std::uint32_t messages_per_credit = 16, credits = 3;
   static constexpr int highest_tag = (1 << tag_bits) - 1;
   static constexpr std::uint64_t any_source = ((std::uint64_t{1} << rank_bits) - 1) << tag_bits;  // ignored
   static constexpr std::uint64_t is_control = std::uint64_t{1} << 63;  // these overtake messages

@@ -113,6 +113,11 @@ class FabricRanks : public testing::TestWithParam<Over> {
     return made;
   }
 
+  /// Messages that a rank may send ahead.
+  static std::size_t most_ahead() {
+    return GetParam().notified ? FabricLink::most_ahead : Fabric::credits * Fabric::messages_per_credit;
+  }
+
   FabricEndpoint& of(int rank) { return *processes_->endpoints[static_cast<std::size_t>(rank)]; }
   Transport& rank(int rank, int channel = 0) { return *ranks_[static_cast<std::size_t>(2 * rank + channel)]; }
 

@@ -29,7 +29,8 @@ TEST_P(FabricRanks, DeliverInTheOrderOfASenderAndTag) {
 
 /// A rank that runs ahead is held back, in each direction, and what it has sent arrives in order.
 TEST_P(FabricRanks, SendsAheadNeedCredit) {
-  constexpr std::size_t messages = 300, ahead = Fabric::credits * Fabric::messages_per_credit;
+  constexpr std::size_t messages = 300;
+  const std::size_t ahead = most_ahead();
   std::array<std::array<int, messages>, 2> out{}, in{};
   std::array<std::array<Transport::Handle, messages>, 2> sends{}, receives{};
   for (const int from : {0, 1})
@@ -77,7 +78,8 @@ TEST_P(FabricRanks, ReceivesThatAreNotTestedReturnCredit) {
 }
 
 TEST_P(FabricRanks, SendsWithoutCreditCanBeAbandoned) {
-  constexpr std::size_t messages = 100, ahead = Fabric::credits * Fabric::messages_per_credit;
+  constexpr std::size_t messages = 100;
+  const std::size_t ahead = most_ahead();
   std::array<int, messages> out{}, in{};
   std::array<Transport::Handle, messages> sends{}, receives{};
   for (std::size_t i = 0; i < messages; ++i)
@@ -88,6 +90,29 @@ TEST_P(FabricRanks, SendsWithoutCreditCanBeAbandoned) {
   EXPECT_EQ(complete(0, std::span(sends).first(ahead)), MPI_SUCCESS);
   EXPECT_EQ(complete(1, std::span(receives).first(ahead)), MPI_SUCCESS);
   expect_nothing_pending();
+}
+
+/// Messages without a receive, as many as may be sent ahead, do not stop those of another communicator.
+TEST_P(FabricRanks, MessagesAheadStopNoOtherCommunicator) {
+  for (const std::size_t bytes : {8, 5000, 60'000}) {
+    const std::size_t ahead = most_ahead();
+    std::vector<std::byte> out(bytes, std::byte{5}), in(bytes * ahead), other(bytes);
+    std::vector<Transport::Handle> sends(ahead), receives(ahead);
+    std::array<Transport::Handle, 1> send{}, receive{};
+    for (Transport::Handle& handle : sends) ASSERT_EQ(rank(0).post_send(out.data(), bytes, 1, 5, &handle), 0);
+    progress_all(200);
+    ASSERT_EQ(rank(0, 1).post_send(out.data(), bytes, 1, 5, send.data()), 0);
+    ASSERT_EQ(rank(1, 1).post_receive(other.data(), bytes, 0, 5, receive.data()), 0);
+    ASSERT_EQ(complete(1, receive), MPI_SUCCESS);
+    EXPECT_EQ(other, out);
+    for (std::size_t i = 0; i < ahead; ++i)
+      ASSERT_EQ(rank(1).post_receive(in.data() + i * bytes, bytes, 0, 5, &receives[i]), 0);
+    EXPECT_EQ(complete(1, receives), MPI_SUCCESS);
+    EXPECT_EQ(complete(0, sends), MPI_SUCCESS);
+    EXPECT_EQ(complete(0, send), MPI_SUCCESS);
+    EXPECT_EQ(in.back(), std::byte{5});
+    expect_nothing_pending();
+  }
 }
 
 TEST_P(FabricRanks, MatchBySourceTagAndChannel) {
