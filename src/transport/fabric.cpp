@@ -50,7 +50,7 @@ int Fabric::post_send_of(std::span<const Piece> pieces, int rank, int tag, Handl
 
 int Fabric::post_receive_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle) {
   const std::uint64_t from = tag_of(own_place(), rank, tag);
-  return code_of(endpoint_.post_receive(pieces, from, 0, handle, &inbox_, static_cast<std::uint32_t>(rank)));
+  return code_of(endpoint_.post_receive(pieces, from, handle, &inbox_, static_cast<std::uint32_t>(rank)));
 }
 
 /// The last message of a credit has been posted: its return is received.
@@ -58,7 +58,7 @@ int Fabric::note_sent(Peer& peer) {
   if (++peer.sent % messages_per_credit != 0) return MPI_SUCCESS;
   const int rank = static_cast<int>(&peer - peers_.data());
   Handle handle = none();
-  const int code = endpoint_.post_receive(nothing, tag_of_credit(own_place(), rank), 0, &handle);
+  const int code = endpoint_.post_receive(nothing, tag_of_credit(own_place(), rank), &handle);
   if (code == 0) peer.returns.push_back(handle);
   return code_of(code);
 }
@@ -131,12 +131,12 @@ int Fabric::post_receive_pieces(std::span<const Piece> pieces, int peer, int tag
 int Fabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
   const Place& to = peer_of(peer).place;
-  return code_of(endpoint_.post_send(pieces, to.peer, tag_of(to, rank_, tag), handle));
+  return code_of(endpoint_.post_send(pieces, to.peer, tag_of(to, any_rank, tag), handle));
 }
 
 int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
-  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), 0, tag), any_source, handle));
+  return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), any_rank, tag), handle));
 }
 
 int Fabric::poll() {

@@ -3,6 +3,11 @@
 //
 //   tag = (credit, 1 bit) (channel, 19 bits) (source rank, 20 bits) (tag, 24 bits)
 //
+// Receives match all 64 bits: `shm` of libfabric 1.17 ignores no bits of a message that came before its
+// receive. So notices, which are received from any rank, have the source `any_rank`; what they carry names
+// the sender. Every message of Convene's own (credits, introductions, notices) has the length of its receive:
+// `tcp` before libfabric 1.18.1 ends the connection after a longer one.
+//
 // The channel separates communicators: each process has a number of its own for each communicator, which the
 // others send to. (A common number would have to be unique in all processes, whose threads may set up several
 // communicators at a time.)
@@ -35,7 +40,7 @@ class Fabric final : public PolledTransport {
   static constexpr int channel_bits = 19, rank_bits = 20, tag_bits = 24;
   static constexpr std::uint32_t messages_per_credit = 16, credits = 3;
   static constexpr int highest_tag = (1 << tag_bits) - 1;
-  static constexpr std::uint64_t any_source = ((std::uint64_t{1} << rank_bits) - 1) << tag_bits;  // ignored
+  static constexpr int any_rank = (1 << rank_bits) - 1;  ///< source of notices; no rank has this number
   static constexpr std::uint64_t is_control = std::uint64_t{1} << 63;  // these overtake messages
 
   /// A process of the communicator.

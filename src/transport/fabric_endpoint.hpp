@@ -4,7 +4,7 @@
 // Design notes
 // - One endpoint serves all communicators of a process, and one completion queue all operations. An operation
 //   is an object of the endpoint; its address is the handle and the context of the completion.
-// - Matching is left to libfabric: 64 bits of tag, of which a receive may ignore some.
+// - Matching is left to libfabric: 64 bits of tag, of which a receive ignores none (fabric.hpp).
 // - Progress is that of the caller: every function that tests reads the completion queue. A post never waits:
 //   what a provider does not accept yet (FI_EAGAIN: its queue is full, or the peer has not connected) is
 //   posted by later progress, in order for each peer. One peer that does not progress delays no other.
@@ -99,10 +99,10 @@ class FabricEndpoint {
   /// send that is `held` waits for release(). One that is `copied` needs its pieces during the call only.
   int post_send(std::span<const Piece> pieces, Peer peer, std::uint64_t tag, Handle* handle,
                 bool held = false, bool copied = false);
-  /// `ignored`: bits of the tag that need not match. The inbox, if any, gets the word when a message was
-  /// received without error, unless the operation was left to the endpoint.
-  int post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored, Handle* handle,
-                   Inbox* inbox = nullptr, std::uint32_t word = 0);
+  /// The inbox, if any, gets the word when a message was received without error, unless the operation was
+  /// left to the endpoint.
+  int post_receive(std::span<const Piece> pieces, std::uint64_t tag, Handle* handle, Inbox* inbox = nullptr,
+                   std::uint32_t word = 0);
 
   /// Registers memory that peers put into. Returns 0 or an error.
   int register_memory(const Piece& memory, Region* made);

@@ -16,8 +16,7 @@ std::unique_ptr<FabricEndpoint> FabricEndpoint::open(const std::string&, const s
 FabricEndpoint::~FabricEndpoint() = default;
 int FabricEndpoint::add_peer(std::span<const std::byte>, Peer*) { return -1; }
 int FabricEndpoint::post_send(std::span<const Piece>, Peer, std::uint64_t, Handle*, bool, bool) { return -1; }
-int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, std::uint64_t, Handle*, Inbox*,
-                                 std::uint32_t) {
+int FabricEndpoint::post_receive(std::span<const Piece>, std::uint64_t, Handle*, Inbox*, std::uint32_t) {
   return -1;
 }
 int FabricEndpoint::register_memory(const Piece&, Region*) { return -1; }

@@ -56,7 +56,7 @@ struct FabricEndpoint::Operation {
   bool is_put = false, notifies = false;
   int code = 0;
   Peer peer = 0;
-  std::uint64_t tag = 0, ignored = 0;
+  std::uint64_t tag = 0;
   std::array<iovec, most_iovecs> parts{};
   std::size_t count = 0;
   std::vector<std::byte> staging;  // of a message of more pieces

@@ -181,14 +181,13 @@ int FabricEndpoint::post_send(std::span<const Piece> pieces, Peer peer, std::uin
   return post(operation, handle);
 }
 
-int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t tag, std::uint64_t ignored,
-                                 Handle* handle, Inbox* inbox, std::uint32_t word) {
+int FabricEndpoint::post_receive(std::span<const Piece> pieces, std::uint64_t tag, Handle* handle,
+                                 Inbox* inbox, std::uint32_t word) {
   const std::lock_guard lock(mutex_);
   Operation& operation = take();
   operation.is_receive = true;
   operation.peer = FI_ADDR_UNSPEC;
   operation.tag = tag;
-  operation.ignored = ignored;
   operation.inbox = inbox;
   operation.word = word;
   operation.set(pieces, objects_->most_pieces);
@@ -211,6 +210,7 @@ int FabricEndpoint::post(Operation& operation, Handle* handle) {
 
 /// Hands an operation to the provider. Returns 0, -FI_EAGAIN or another error.
 long FabricEndpoint::hand_over(Operation& operation) {
+  constexpr std::uint64_t no_bits = 0;  // of the tag are ignored
   if (operation.is_held) return -FI_EAGAIN;
   fid_ep* const endpoint = objects_->endpoint.get();
   const auto& parts = operation.parts;
@@ -218,10 +218,10 @@ long FabricEndpoint::hand_over(Operation& operation) {
   if (operation.is_put) return objects_->put(operation);
   if (operation.is_receive && operation.count == 1)
     return fi_trecv(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, FI_ADDR_UNSPEC, operation.tag,
-                    operation.ignored, &operation);
+                    no_bits, &operation);
   if (operation.is_receive)
-    return fi_trecvv(endpoint, parts.data(), nullptr, operation.count, FI_ADDR_UNSPEC, operation.tag,
-                     operation.ignored, &operation);
+    return fi_trecvv(endpoint, parts.data(), nullptr, operation.count, FI_ADDR_UNSPEC, operation.tag, no_bits,
+                     &operation);
   if (operation.count == 1)
     return fi_tsend(endpoint, parts[0].iov_base, parts[0].iov_len, nullptr, operation.peer, operation.tag,
                     &operation);

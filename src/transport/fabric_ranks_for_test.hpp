@@ -63,7 +63,7 @@ class FabricRanks : public testing::TestWithParam<Over> {
           if (rank == peer) continue;
           Transport::Handle send = 0, receive = 0;
           ASSERT_EQ(endpoints[rank]->post_send(nothing, places[rank][peer].peer, tag_of(rank), &send), 0);
-          ASSERT_EQ(endpoints[rank]->post_receive(nothing, tag_of(peer), 0, &receive), 0);
+          ASSERT_EQ(endpoints[rank]->post_receive(nothing, tag_of(peer), &receive), 0);
           handles.insert(handles.end(), {{rank, send}, {rank, receive}});
         }
       while (!handles.empty()) {

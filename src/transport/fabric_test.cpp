@@ -145,6 +145,21 @@ TEST_P(FabricRanks, NoticesComeFromAnyRank) {
   EXPECT_EQ(complete(2, second), MPI_SUCCESS);
 }
 
+/// Notices that came before their receives, beside a message of their tag.
+TEST_P(FabricRanks, NoticesThatAreEarlyKeepTheOrderOfTheirSender) {
+  std::array<int, 4> out{7, 8, 9, 10}, in{};
+  std::array<Transport::Handle, 4> sends{}, receives{};
+  ASSERT_EQ(rank(0).post_send(&out[3], 4, 1, 9, &sends[3]), 0);
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(rank(0).post_notice(&out[i], 4, 1, 9, &sends[i]), 0);
+  progress_all(500);
+  for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(rank(1).post_notice_receive(&in[i], 4, 9, &receives[i]), 0);
+  ASSERT_EQ(rank(1).post_receive(&in[3], 4, 0, 9, &receives[3]), 0);
+  ASSERT_EQ(complete(1, receives), MPI_SUCCESS);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(complete(0, sends), MPI_SUCCESS);
+  expect_nothing_pending();
+}
+
 /// Messages of any size and number of pieces, on either side; a receive may be longer than its message.
 TEST_P(FabricRanks, PiecesOfAnyNumberAndLength) {
   std::mt19937 random(1);

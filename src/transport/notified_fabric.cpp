@@ -45,7 +45,7 @@ int NotifiedFabric::receive_introduction(FabricLink& link, int rank) {
   const std::array memory{Piece{bytes_at(made.memory.get()), sizeof *made.memory}};
   const Place& own = places_[static_cast<std::size_t>(rank_)];
   const std::uint64_t tag = Fabric::is_control | Fabric::tag_of(own, rank, introduction_tag);
-  const int code = endpoint_.post_receive(memory, tag, 0, &made.handle);
+  const int code = endpoint_.post_receive(memory, tag, &made.handle);
   if (code == 0) awaited_.push_back(std::move(made));
   return code;
 }
@@ -207,13 +207,13 @@ int NotifiedFabric::post_receive_pieces(std::span<const Piece> pieces, int peer,
 int NotifiedFabric::post_notice(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
   const Place& to = places_[static_cast<std::size_t>(peer)];
-  return code_of(endpoint_.post_send(pieces, to.peer, Fabric::tag_of(to, rank_, tag), handle));
+  return code_of(endpoint_.post_send(pieces, to.peer, Fabric::tag_of(to, Fabric::any_rank, tag), handle));
 }
 
 int NotifiedFabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* handle) {
   const std::array pieces{Piece{bytes_at(at), bytes}};
   const Place& own = places_[static_cast<std::size_t>(rank_)];
-  return code_of(endpoint_.post_receive(pieces, Fabric::tag_of(own, 0, tag), Fabric::any_source, handle));
+  return code_of(endpoint_.post_receive(pieces, Fabric::tag_of(own, Fabric::any_rank, tag), handle));
 }
 
 /// True if the message has ended, or can be ended, without another rank. Then its handle is none.
