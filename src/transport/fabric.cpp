@@ -22,6 +22,7 @@ Fabric::Fabric(FabricEndpoint& endpoint, const std::vector<Place>& places, int r
 Fabric::~Fabric() {
   for (Peer& peer : peers_)
     for (Handle& handle : peer.returns) endpoint_.detach(&handle);
+  endpoint_.drop_inbox(inbox_);
 }
 
 std::uint64_t Fabric::tag_of(const Place& to, int source, int tag) {
@@ -67,7 +68,7 @@ int Fabric::note_received(Peer& peer) {
   if (++peer.received % messages_per_credit != 0) return MPI_SUCCESS;
   Handle handle = none();
   const int code = endpoint_.post_send(nothing, peer.place.peer, tag_of_credit(peer.place, rank_), &handle);
-  if (code == 0) endpoint_.detach(&handle);
+  if (code == 0) endpoint_.detach(&handle, &inbox_);
   return code_of(code);
 }
 
@@ -139,15 +140,21 @@ int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* ha
   return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), any_rank, tag), handle));
 }
 
+/// A credit that could not be returned is an error: the other rank would wait for it.
+int Fabric::advance() {
+  const int failure = inbox_.failure.load(std::memory_order_relaxed);
+  return failure == 0 ? exchange_credits() : code_of(failure);
+}
+
 int Fabric::poll() {
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
-  if (const int code = exchange_credits(); code != MPI_SUCCESS) return code;
+  if (const int code = advance(); code != MPI_SUCCESS) return code;
   return poll_mpi_at_times();
 }
 
 int Fabric::progress() {
   if (const int code = endpoint_.progress(); code != 0) return code_of(code);
-  if (const int code = exchange_credits(); code != MPI_SUCCESS) return code;
+  if (const int code = advance(); code != MPI_SUCCESS) return code;
   return poll_mpi();
 }
 

@@ -96,6 +96,7 @@ class Fabric final : public PolledTransport {
   int take_credits(Peer& peer);
   int post_receive_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle);
   int exchange_credits();
+  int advance();
   /// Removes a send that is held, if it is.
   void forget(Handle handle);
   bool finish(Handle* handle, int* code) override;

@@ -71,10 +71,12 @@ class FabricEndpoint {
   };
   static constexpr int link_shift = 11;  ///< a word is (link, 21 bits) and 11 bits of the link's own
 
-  /// Words for a transport, in order: of notices that have arrived, and of receives that are complete.
+  /// What a transport learns from the endpoint: words, in order, of notices that have arrived and of receives
+  /// that are complete; and the first error of its detached operations.
   struct Inbox {
     std::vector<std::uint32_t> words;  ///< guarded by the endpoint's lock
     std::atomic<bool> has_words = false;
+    std::atomic<int> failure = 0;
   };
 
   /// Opens an endpoint of a provider that has reliable tagged messages with 64 bits of tag: one by name (such
@@ -116,8 +118,8 @@ class FabricEndpoint {
   bool notices_wait() const { return is_local_; }
   /// A word that arrives for the link goes to the inbox. -1 if there are no more numbers.
   std::int64_t add_link(Inbox& inbox);
-  /// Drops words for the links of an inbox.
-  void drop_links(const Inbox& inbox);
+  /// Call it before an inbox ends: drops its links, and what its operations would add to it.
+  void drop_inbox(const Inbox& inbox);
   /// A ring for a peer: one that its links have used before (a late put into it harms no other link), or a
   /// new one of the sizes that `sizes_of(rings of this process)` gives to it. Returns 0 or an error.
   template <class SizesOf>
@@ -142,8 +144,9 @@ class FabricEndpoint {
   int cancel(Handle handle);
   /// Cancels an operation and leaves it to the endpoint, which frees it when it is complete.
   void leave(Handle* handle);
-  /// Leaves an operation to the endpoint, which frees it when it is complete.
-  void detach(Handle* handle);
+  /// Leaves an operation to the endpoint, which frees it when it is complete. The inbox, if any, gets its
+  /// error.
+  void detach(Handle* handle, Inbox* inbox = nullptr);
   /// Operations that are not complete.
   std::size_t pending() const;
 
@@ -166,6 +169,7 @@ class FabricEndpoint {
   int read_completions();
   int cancel_locked(Operation& operation);
   void complete(Operation& operation, int code);
+  void free_detached(Operation& operation);
   void deliver(std::uint32_t word);
   static void append(Inbox& inbox, std::uint32_t word);
   bool take_idle_ring(Peer peer, Ring* ring);

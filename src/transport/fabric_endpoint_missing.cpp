@@ -24,7 +24,7 @@ int FabricEndpoint::open_doorbell(Target*) { return -1; }
 void FabricEndpoint::deregister(Region&) {}
 int FabricEndpoint::post_put(const Put&, Handle*) { return -1; }
 std::int64_t FabricEndpoint::add_link(Inbox&) { return -1; }
-void FabricEndpoint::drop_links(const Inbox&) {}
+void FabricEndpoint::drop_inbox(const Inbox&) {}
 bool FabricEndpoint::take_idle_ring(Peer, Ring*) { return false; }
 void FabricEndpoint::return_ring(Peer, Ring) {}
 void FabricEndpoint::close_memory() {}
@@ -32,7 +32,7 @@ void FabricEndpoint::take_words(Inbox&, std::vector<std::uint32_t>&) {}
 int FabricEndpoint::progress() { return -1; }
 bool FabricEndpoint::finish(Handle*, Completion*) { return false; }
 void FabricEndpoint::release(Handle) {}
-void FabricEndpoint::detach(Handle*) {}
+void FabricEndpoint::detach(Handle*, Inbox*) {}
 int FabricEndpoint::cancel(Handle) { return -1; }
 void FabricEndpoint::leave(Handle*) {}
 std::size_t FabricEndpoint::pending() const { return 0; }

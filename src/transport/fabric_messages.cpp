@@ -256,7 +256,14 @@ void FabricEndpoint::complete(Operation& operation, int code) {
   --pending_;
   operation.is_complete = true;
   operation.code = code;
-  if (operation.is_left) free(operation);
+  if (operation.is_left) free_detached(operation);
+}
+
+void FabricEndpoint::free_detached(Operation& operation) {
+  int none = 0;
+  if (operation.code != 0 && operation.inbox)
+    operation.inbox->failure.compare_exchange_strong(none, operation.code, std::memory_order_relaxed);
+  free(operation);
 }
 
 int FabricEndpoint::read_completions() {
@@ -281,8 +288,9 @@ int FabricEndpoint::read_completions() {
         continue;
       }
       auto& operation = *static_cast<Operation*>(entry.op_context);
-      if (operation.is_receive && !operation.is_left) operation.unpack(entry.len);
-      if (operation.inbox) append(*operation.inbox, operation.word);
+      const bool is_awaited = operation.is_receive && !operation.is_left;
+      if (is_awaited) operation.unpack(entry.len);
+      if (is_awaited && operation.inbox) append(*operation.inbox, operation.word);
       complete(operation, 0);
     }
     if (static_cast<std::size_t>(read) < entries.size()) return 0;
@@ -326,13 +334,13 @@ void FabricEndpoint::leave(Handle* handle) {
   detach(handle);
 }
 
-void FabricEndpoint::detach(Handle* handle) {
+void FabricEndpoint::detach(Handle* handle, Inbox* inbox) {
   auto& operation = *reinterpret_cast<Operation*>(*handle);
   *handle = Transport::none();
   const std::lock_guard lock(mutex_);
-  operation.inbox = nullptr;
+  operation.inbox = inbox;
   if (operation.is_complete)
-    free(operation);
+    free_detached(operation);
   else
     operation.is_left = true;
 }

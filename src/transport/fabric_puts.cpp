@@ -105,10 +105,12 @@ std::int64_t FabricEndpoint::add_link(Inbox& inbox) {
   return static_cast<std::int64_t>(links_.size()) - 1;
 }
 
-void FabricEndpoint::drop_links(const Inbox& inbox) {
+void FabricEndpoint::drop_inbox(const Inbox& inbox) {
   const std::lock_guard lock(mutex_);
   for (Inbox*& link : links_)
     if (link == &inbox) link = nullptr;
+  for (const auto& operation : operations_)
+    if (operation->inbox == &inbox) operation->inbox = nullptr;
 }
 
 bool FabricEndpoint::take_idle_ring(Peer peer, Ring* ring) {

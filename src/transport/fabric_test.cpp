@@ -198,6 +198,75 @@ TEST_P(FabricRanks, ALongerMessageIsAnError) {
   leaves_operations_ = true;
 }
 
+/// The error of an operation that was left to the endpoint reaches its inbox, unless that was dropped.
+TEST_P(FabricRanks, ErrorsOfDetachedOperationsAreKept) {
+  FabricEndpoint::Inbox inbox, dropped;
+  std::array<int, 2> out{1, 2}, in{};
+  const auto tag_of = [](int tag) {
+    return Fabric::tag_of({.peer = 0, .channel = (1u << Fabric::channel_bits) - 1}, 0, tag);
+  };
+  for (FabricEndpoint::Inbox* const each : {&inbox, &dropped}) {
+    const std::uint64_t tag = tag_of(each == &inbox ? 1 : 2);
+    const std::array whole{Piece{reinterpret_cast<std::byte*>(out.data()), sizeof out}};
+    const std::array part{Piece{reinterpret_cast<std::byte*>(in.data()), sizeof(int)}};
+    Transport::Handle receive = 0, send = 0;
+    ASSERT_EQ(of(1).post_receive(part, tag, &receive), 0);
+    of(1).detach(&receive, each);
+    if (each == &dropped) of(1).drop_inbox(dropped);
+    ASSERT_EQ(of(0).post_send(whole, processes_->places[0][1].peer, tag, &send), 0);
+    constexpr int patience = 100'000;
+    for (int polls = 0; polls < patience && inbox.failure == 0; ++polls) progress_all(1);
+    progress_all(100);
+    of(0).leave(&send);
+  }
+  EXPECT_NE(inbox.failure.load(), 0);
+  EXPECT_EQ(dropped.failure.load(), 0);
+  EXPECT_FALSE(inbox.has_words.load());
+  leaves_operations_ = true;
+}
+
+/// A rank ends while a credit for it, or an introduction, waits behind a long message. Later calls report it.
+TEST_P(FabricRanks, FailuresOfSendsThatNobodyAwaitsAreReported) {
+  if (of(1).provider() != "tcp") GTEST_SKIP() << of(1).provider() << " has no connection that a test can end";
+  constexpr std::size_t messages = Fabric::messages_per_credit;
+  std::array<int, messages> out{}, in{};
+  std::array<Transport::Handle, messages> sends{}, receives{};
+  const auto receive = [&](std::size_t i) { return rank(1).post_receive(&in[i], 4, 0, 5, &receives[i]); };
+  if (!GetParam().notified) {
+    for (std::size_t i = 0; i < messages; ++i)
+      ASSERT_EQ(rank(0).post_send(&out[i], 4, 1, 5, &sends[i]), MPI_SUCCESS);
+    for (std::size_t i = 0; i + 1 < messages; ++i) ASSERT_EQ(receive(i), MPI_SUCCESS);
+    ASSERT_EQ(complete(1, receives), MPI_SUCCESS);
+    ASSERT_EQ(complete(0, sends), MPI_SUCCESS);
+  }
+  std::vector<std::byte> memory(64u << 20);  // more than the operating system buffers
+  const std::array long_message{Piece{memory.data(), memory.size()}};
+  const FabricEndpoint::Peer peer = processes_->places[1][0].peer;
+  Transport::Handle ahead = 0, send = 0;
+  ASSERT_EQ(of(1).post_send(long_message, peer, ~Fabric::is_control, &ahead), 0);
+  if (GetParam().notified)
+    ASSERT_EQ(rank(1).post_send(out.data(), 4, 0, 5, &send), MPI_SUCCESS);
+  else
+    ASSERT_EQ(receive(messages - 1), MPI_SUCCESS);
+  constexpr int enough = 100;
+  for (int i = 0; i < enough; ++i) ASSERT_EQ(rank(1).progress(), MPI_SUCCESS);
+  ranks_[0].reset();
+  ranks_[1].reset();
+  processes_->endpoints[0].reset();
+  leaves_operations_ = true;
+  int code = MPI_SUCCESS;
+  constexpr int patience = 200'000;
+  for (int polls = 0; polls < patience && code == MPI_SUCCESS; ++polls) {
+    code = rank(1).progress();
+    if (polls % 64 == 0) sched_yield();
+  }
+  EXPECT_EQ(code, MPI_ERR_OTHER);
+  bool is_complete = false;
+  EXPECT_EQ(rank(1).test(&send, &is_complete), GetParam().notified ? MPI_ERR_OTHER : MPI_SUCCESS);
+  rank(1).abandon(&send, 1);
+  of(1).leave(&ahead);
+}
+
 TEST_P(FabricRanks, CancelledReceivesMatchNothing) {
   int first = 0, second = 0, out = 3;
   std::array<Transport::Handle, 1> send{}, receive{};

@@ -26,7 +26,7 @@ NotifiedFabric::NotifiedFabric(FabricEndpoint& endpoint, std::vector<Place> plac
       links_(places_.size()) {}
 
 NotifiedFabric::~NotifiedFabric() {
-  endpoint_.drop_links(inbox_);
+  endpoint_.drop_inbox(inbox_);
   links_.clear();  // they refer to messages
   constexpr int patience = 100'000;
   FabricEndpoint::Completion completion{};
@@ -69,7 +69,7 @@ int NotifiedFabric::open_link(FabricLink& link, int rank) {
   const int code =
       endpoint_.post_send(memory, to.peer, Fabric::is_control | Fabric::tag_of(to, rank_, introduction_tag),
                           &handle, false, true);
-  if (code == 0) endpoint_.detach(&handle);
+  if (code == 0) endpoint_.detach(&handle, &inbox_);
   return code;
 }
 
@@ -162,7 +162,9 @@ int NotifiedFabric::handle_words() {
   return 0;
 }
 
+/// An introduction that could not be sent is an error: the other rank would wait for it.
 int NotifiedFabric::poll_links() {
+  if (const int failure = inbox_.failure.load(std::memory_order_relaxed); failure != 0) return failure;
   const std::lock_guard lock(mutex_);
   if (const int code = take_introductions(); code != 0) return code;
   if (const int code = handle_words(); code != 0) return code;
