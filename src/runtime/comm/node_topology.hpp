@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/comm/comm_info.hpp"
+#include "topology/domains.hpp"
 
 namespace convene::runtime {
 
