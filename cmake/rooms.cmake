@@ -32,7 +32,6 @@ foreach(options IN ITEMS united_warnings united_inlining)
 endforeach()
 add_library(convene_settings INTERFACE)
 target_include_directories(convene_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(convene_settings INTERFACE CONVENE_VERSION="${PROJECT_VERSION}")
 target_compile_options(
   convene_settings
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic ${separate_warnings} ${united_warnings}
@@ -99,6 +98,10 @@ function(convene_add_room room target settings)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC ${settings} ${links})
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVENE_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+    # Of that room alone: a new version compiles no other source again.
+    if(room STREQUAL capi)
+      target_compile_definitions(${target} PRIVATE CONVENE_VERSION="${PROJECT_VERSION}")
+    endif()
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${settings} ${links})

@@ -13,7 +13,7 @@ import pytest
 
 # What `cmake --install` and debian/rules put together, of each kind one.
 FILES = {
-    "usr/lib/x86_64-linux-gnu/libconvene-mpich.so.0.1.0": "libconvene0",
+    "usr/lib/x86_64-linux-gnu/libconvene-mpich.so.0.2.0": "libconvene0",
     "usr/lib/x86_64-linux-gnu/libconvene-mpich.so.0": "libconvene0",
     "usr/lib/x86_64-linux-gnu/libconvene0/libconvene-preload-mpich.so": "libconvene0",
     "usr/lib/x86_64-linux-gnu/libconvene0/mpich/libmpich.so.12": "libconvene0",

@@ -19,7 +19,7 @@ INCLUDES = (16, 48)
 # What parts build, by preset of CMakePresets.json.
 TARGETS = {"sanitize": ("pure_tests", "fuzzers"), "threads": ("threads_test",)}
 # Flags of a pure source. (Where the build unites sources, compile_commands.json has none for each of them.)
-FLAGS = ("-std=c++20", "-w", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}", '-DCONVENE_VERSION="0"')
+FLAGS = ("-std=c++20", "-w", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}")
 
 
 def pure_layers() -> list[str]:
