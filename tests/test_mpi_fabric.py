@@ -7,7 +7,14 @@ from tests.conformance import random_calls, reductions
 from tests.test_mpi_random import PERSISTENT, USE, present
 
 STACKS = ("openmpi4", "openmpi5", "mpich5")
-PROVIDERS = ("tcp", "shm", "tcp:notified", "shm:notified")  # with a protocol
+PROVIDERS = (  # with a protocol
+    "tcp",
+    "shm",
+    "tcp:notified",
+    "shm:notified",
+    "tcp:hybrid",
+    "shm:hybrid:1KiB",
+)
 TRAVELS = "messages travel over libfabric"
 ARE_NATIVE = "messages are those of the MPI, not of a fabric: "
 
@@ -16,7 +23,7 @@ def over(provider: str, use: str) -> dict[str, str]:
     return {"CONVENE_TRANSPORT": f"fabric:{provider}", "CONVENE_USE": use, "CONVENE_LOG": "info"}
 
 
-@pytest.mark.sampled(default=2, all=8)
+@pytest.mark.sampled(default=2, all=12)
 @pytest.mark.parametrize(
     ("provider", "thread"),
     [
@@ -26,6 +33,9 @@ def over(provider: str, use: str) -> dict[str, str]:
         ("tcp:notified", "0"),
         ("shm:notified", "0"),
         ("tcp:notified", "1"),
+        ("tcp:hybrid:200", "0"),
+        ("shm:hybrid:200", "0"),
+        ("tcp:hybrid:200", "1"),
     ],
 )
 @pytest.mark.parametrize("name", STACKS)
@@ -43,8 +53,8 @@ def test_random_calls_of_an_unmodified_program(name: str, provider: str, thread:
         assert algorithm in done.algorithms(collective)
 
 
-@pytest.mark.sampled(default=1, all=4)
-@pytest.mark.parametrize("provider", ["tcp", "tcp:notified"])
+@pytest.mark.sampled(default=1, all=6)
+@pytest.mark.parametrize("provider", ["tcp", "tcp:notified", "tcp:hybrid:200"])
 @pytest.mark.parametrize("procs", [3, 5])
 @pytest.mark.parametrize("name", STACKS)
 def test_random_calls_of_all_algorithms(
@@ -56,7 +66,7 @@ def test_random_calls_of_all_algorithms(
     assert reductions.problem_of(present(name), reductions.RANDOM, procs, options) == ""
 
 
-@pytest.mark.sampled(default=1, all=5)
+@pytest.mark.sampled(default=1, all=7)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("name", STACKS)
 def test_legal_programs_end(name: str, provider: str) -> None:
@@ -70,7 +80,7 @@ def test_legal_programs_end(name: str, provider: str) -> None:
     assert TRAVELS in done.output
 
 
-@pytest.mark.sampled(default=1, all=4)
+@pytest.mark.sampled(default=1, all=6)
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5"])
 def test_persistent_collectives(name: str, provider: str) -> None:
@@ -81,8 +91,8 @@ def test_persistent_collectives(name: str, provider: str) -> None:
     assert TRAVELS in done.output
 
 
-@pytest.mark.sampled(default=1, all=3)
-@pytest.mark.parametrize("provider", ["tcp", "tcp:notified"])
+@pytest.mark.sampled(default=1, all=5)
+@pytest.mark.parametrize("provider", ["tcp", "tcp:notified", "tcp:hybrid:64"])
 @pytest.mark.parametrize("name", STACKS)
 def test_threads_on_different_communicators(name: str, provider: str) -> None:
     stack = present(name)
@@ -104,8 +114,12 @@ def test_threads_on_different_communicators(name: str, provider: str) -> None:
             {"CONVENE_TRANSPORT": "fabric:pigeon:notified"},
             "has no provider 'pigeon' with tagged messages and puts with notification",
         ),
+        (
+            {"CONVENE_TRANSPORT": "fabric:pigeon:hybrid:8KiB"},
+            "has no provider 'pigeon' with tagged messages and puts with notification",
+        ),
     ],
-    ids=["no library", "no provider", "no provider for puts"],
+    ids=["no library", "no provider", "no provider for puts", "no provider for both"],
 )
 def test_without_a_fabric_messages_are_those_of_the_mpi(variables: dict[str, str], reason: str) -> None:
     stack = present("openmpi4")
@@ -117,11 +131,15 @@ def test_without_a_fabric_messages_are_those_of_the_mpi(variables: dict[str, str
     assert done.algorithms("allgather") == {"ring"}
 
 
-def test_ranks_with_different_protocols_use_the_mpi() -> None:
+@pytest.mark.parametrize(
+    ("most", "other"),
+    [("tcp", "tcp:notified"), ("tcp:notified", "tcp:hybrid"), ("tcp:hybrid:100001", "tcp:hybrid:100000")],
+)
+def test_ranks_with_different_protocols_use_the_mpi(most: str, other: str) -> None:
     stack = present("openmpi4")
-    script = 'test $OMPI_COMM_WORLD_RANK = 1 && export CONVENE_TRANSPORT=fabric:tcp:notified; exec "$0"'
+    script = f'test $OMPI_COMM_WORLD_RANK = 1 && export CONVENE_TRANSPORT=fabric:{other}; exec "$0"'
     program = str(stack.program("allgather_plain"))
-    done = stack.run(3, ["sh", "-c", script, program], over("tcp", "allgather=ring"))
+    done = stack.run(3, ["sh", "-c", script, program], over(most, "allgather=ring"))
     assert done.status == 0, done.output
     assert "all right" in done.output
     assert "ranks have different providers or protocols" in done.output
@@ -137,3 +155,18 @@ def test_ranks_that_disagree_use_the_mpi() -> None:
     assert "all right" in done.output
     assert "another rank cannot use one" in done.output
     assert TRAVELS not in done.output
+
+
+def test_a_protocol_that_is_not_known() -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, [stack.program("allgather_plain")], over("tcp:hybird", "allgather=ring"))
+    assert done.status == 2
+    assert "CONVENE_TRANSPORT='fabric:tcp:hybird' is not known; try one of: mpi, fabric," in done.output
+    assert "fabric:PROVIDER:hybrid:SIZE" in done.output
+
+
+def test_the_report_names_the_limit_of_tagged_messages() -> None:
+    stack = present("openmpi4")
+    done = stack.run(2, [stack.program("allgather_plain")], over("tcp:hybrid:8KiB", "allgather=ring"))
+    assert done.status == 0, done.output
+    assert "puts with notification above 8 KiB" in done.output

@@ -140,7 +140,6 @@ int Fabric::post_notice_receive(void* at, std::size_t bytes, int tag, Handle* ha
   return code_of(endpoint_.post_receive(pieces, tag_of(own_place(), any_rank, tag), handle));
 }
 
-/// A credit that could not be returned is an error: the other rank would wait for it.
 int Fabric::advance() {
   const int failure = inbox_.failure.load(std::memory_order_relaxed);
   return failure == 0 ? exchange_credits() : code_of(failure);

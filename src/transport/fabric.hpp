@@ -75,6 +75,12 @@ class Fabric final : public PolledTransport {
   void abandon(Handle* handles, std::size_t count) override;
   int close() override { return MPI_SUCCESS; }
 
+  // For a transport that polls the endpoint itself.
+  bool finish(Handle* handle, int* code) override;
+  /// Exchanges credits. Returns the error of one that could not be returned, which the other rank waits
+  /// for.
+  int advance();
+
  private:
   static constexpr std::size_t pack_below = 32 * 1024;
 
@@ -96,10 +102,8 @@ class Fabric final : public PolledTransport {
   int take_credits(Peer& peer);
   int post_receive_of(std::span<const Piece> pieces, int rank, int tag, Handle* handle);
   int exchange_credits();
-  int advance();
   /// Removes a send that is held, if it is.
   void forget(Handle handle);
-  bool finish(Handle* handle, int* code) override;
   int poll() override;
 
   FabricEndpoint& endpoint_;

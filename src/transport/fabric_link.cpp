@@ -20,9 +20,14 @@ FabricLink::Sizes FabricLink::sizes_of(std::size_t ring) {
   return {places * entry_bytes(eager), eager};
 }
 
+FabricLink::Sizes FabricLink::sizes_of_envelopes(std::size_t) {
+  constexpr std::size_t places = 64;
+  return {places * entry_bytes(0), 0};
+}
+
 int FabricLink::open(FabricEndpoint::Inbox& inbox, const Target& doorbell, int rank) {
   FabricEndpoint::Ring ring;
-  if (const int code = endpoint_.take_ring(peer_, sizes_of, &ring); code != 0) return code;
+  if (const int code = endpoint_.take_ring(peer_, *ring_sizes_, &ring); code != 0) return code;
   const std::int64_t number = endpoint_.add_link(inbox);
   if (number < 0) return FabricEndpoint::exhausted;
   ring_ = std::move(ring);

@@ -44,7 +44,8 @@
 // bound.)
 //
 // Memory: by the number of rings that the process has (`sizes_of`), which later links reuse; pages of a ring
-// that no message has used are not resident on providers that do not pin.
+// that no message has used are not resident on providers that do not pin. HybridFabric's rings hold envelopes
+// only.
 //
 // Threads: NotifiedFabric's lock guards its links. A message belongs to NotifiedFabric; a link keeps it in
 // one of its lists until it is complete.
@@ -96,7 +97,10 @@ class FabricLink {
   struct Sizes {
     std::size_t ring, eager;
   };
+  using SizesOf = Sizes(std::size_t ring);
   static Sizes sizes_of(std::size_t ring);
+  /// The same for rings without messages: all but empty ones are put by rendezvous.
+  static Sizes sizes_of_envelopes(std::size_t ring);
 
   /// What the other side needs to put into this one's ring.
   struct Introduction {
@@ -106,7 +110,9 @@ class FabricLink {
     int rank = -1;
   };
 
-  FabricLink(FabricEndpoint& endpoint, FabricEndpoint::Peer peer) : endpoint_(endpoint), peer_(peer) {}
+  /// `sizes`: of this side's ring.
+  FabricLink(FabricEndpoint& endpoint, FabricEndpoint::Peer peer, SizesOf* sizes)
+      : endpoint_(endpoint), peer_(peer), ring_sizes_(sizes) {}
   ~FabricLink();
   FabricLink(const FabricLink&) = delete;
   FabricLink& operator=(const FabricLink&) = delete;
@@ -202,6 +208,7 @@ class FabricLink {
 
   FabricEndpoint& endpoint_;
   const FabricEndpoint::Peer peer_;
+  SizesOf* const ring_sizes_;
 
   // This side's ring, and receives.
   Introduction mine_;

@@ -16,20 +16,29 @@
 
 #include "transport/fabric.hpp"
 #include "transport/fake_mpi_for_test.hpp"
-#include "transport/notified_fabric.hpp"
+#include "transport/hybrid_fabric.hpp"
 
 namespace convene::transport {
 
 /// A provider and a protocol.
 struct Over {
+  using Kind = FabricProtocol::Kind;
   const char* provider;
-  bool notified;
-  std::string name() const { return std::string(provider) + (notified ? "_notified" : ""); }
+  FabricProtocol protocol{};
+
+  bool is(Kind kind) const { return protocol.kind == kind; }
+  std::string name() const {
+    if (is(Kind::notified)) return std::string(provider) + "_notified";
+    if (!is(Kind::hybrid)) return provider;
+    const bool is_default = protocol.most_tagged == FabricProtocol::default_most_tagged;
+    return std::string(provider) + "_hybrid" + (is_default ? "" : "_" + std::to_string(protocol.most_tagged));
+  }
 };
 
 /// Ranks over a provider and a protocol, each with an endpoint of its own and two channels.
 class FabricRanks : public testing::TestWithParam<Over> {
  protected:
+  using Kind = Over::Kind;
   static constexpr int procs = 3;
 
   /// Endpoints that know each other. The tests of a suite share them: opening takes longer than most tests.
@@ -42,7 +51,7 @@ class FabricRanks : public testing::TestWithParam<Over> {
     explicit Processes(const Over& over) {
       for (std::vector<Fabric::Place>& all : places) {
         all.resize(procs);
-        endpoints.push_back(FabricEndpoint::open(over.provider, "", why_not, over.notified));
+        endpoints.push_back(FabricEndpoint::open(over.provider, "", why_not, over.protocol.has_puts()));
         if (!endpoints.back()) return;
       }
       for (std::size_t rank = 0; rank < procs; ++rank)
@@ -107,15 +116,21 @@ class FabricRanks : public testing::TestWithParam<Over> {
   }
 
   std::unique_ptr<Transport> make(int rank, const std::vector<Fabric::Place>& places) {
-    if (!GetParam().notified) return std::make_unique<Fabric>(of(rank), places, rank, MPI_COMM_NULL);
-    auto made = std::make_unique<NotifiedFabric>(of(rank), places, rank, MPI_COMM_NULL, patience_ns_);
-    EXPECT_EQ(made->open(), 0);
+    auto made = make_fabric(GetParam().protocol, of(rank), places, rank, MPI_COMM_NULL, patience_ns_);
+    EXPECT_NE(made, nullptr);
     return made;
   }
 
-  /// Messages that a rank may send ahead.
+  static bool has_links() { return GetParam().protocol.has_puts(); }
+  /// Short messages that a rank may send ahead.
   static std::size_t most_ahead() {
-    return GetParam().notified ? FabricLink::most_ahead : Fabric::credits * Fabric::messages_per_credit;
+    return GetParam().is(Kind::notified) ? FabricLink::most_ahead
+                                         : Fabric::credits * Fabric::messages_per_credit;
+  }
+  /// True if a receive of some bytes takes a message of fewer.
+  static bool may_match(std::size_t sent, std::size_t received) {
+    const std::size_t limit = GetParam().protocol.most_tagged;
+    return !GetParam().is(Kind::hybrid) || (sent <= limit) == (received <= limit);
   }
 
   FabricEndpoint& of(int rank) { return *processes_->endpoints[static_cast<std::size_t>(rank)]; }
@@ -162,8 +177,10 @@ class FabricRanks : public testing::TestWithParam<Over> {
   std::vector<std::unique_ptr<Transport>> ranks_;
 };
 
-inline constexpr std::array all_fabrics{Over{"tcp", false}, Over{"shm", false}, Over{"tcp", true},
-                                        Over{"shm", true}};
+inline constexpr std::array all_fabrics{
+    Over{"tcp", {Over::Kind::tagged}},   Over{"shm", {Over::Kind::tagged}},
+    Over{"tcp", {Over::Kind::notified}}, Over{"shm", {Over::Kind::notified}},
+    Over{"tcp", {Over::Kind::hybrid}},   Over{"shm", {Over::Kind::hybrid}}};
 inline std::string name_of_fabric(const testing::TestParamInfo<Over>& each) { return each.param.name(); }
 
 }  // namespace convene::transport

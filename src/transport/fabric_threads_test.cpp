@@ -37,10 +37,10 @@ class FabricCancels : public FabricRanks {
 
   /// Both sides of the link have introduced themselves.
   void make_link() {
-    int out = 1, in = 0;
+    std::vector<std::byte> out(bytes), in(bytes);
     std::array<Transport::Handle, 1> send{}, received{};
-    ASSERT_EQ(rank(0).post_send(&out, 4, 1, 2, send.data()), MPI_SUCCESS);
-    ASSERT_EQ(rank(1).post_receive(&in, 4, 0, 2, received.data()), MPI_SUCCESS);
+    ASSERT_EQ(rank(0).post_send(out.data(), bytes, 1, 2, send.data()), MPI_SUCCESS);
+    ASSERT_EQ(rank(1).post_receive(in.data(), bytes, 0, 2, received.data()), MPI_SUCCESS);
     ASSERT_EQ(complete(1, received), MPI_SUCCESS);
     ASSERT_EQ(complete(0, send), MPI_SUCCESS);
   }
@@ -80,7 +80,8 @@ TEST_P(FabricCancels, AMessageThatCrossesACancelIsReceivedOnce) {
   std::mt19937 random(3);
   std::vector<std::byte> out(bytes), first(bytes), second(bytes);
   for (int i = 1; i < 200; ++i) {
-    const std::size_t sent = i % 3 == 0 ? 500 : bytes;  // a short one makes offers void
+    const std::size_t fewer = may_match(500, bytes) ? 500 : 70'000;
+    const std::size_t sent = i % 3 == 0 ? fewer : bytes;  // a short one makes offers void
     std::fill(out.begin(), out.end(), static_cast<std::byte>(i % 100 + 1));
     std::fill(first.begin(), first.end(), std::byte{0});
     const unsigned polls_before = random() % 40, polls_between = random() % 40;
@@ -112,7 +113,7 @@ TEST_P(FabricCancels, AMessageThatCrossesACancelIsReceivedOnce) {
 
 /// A rank that does not answer delays a cancel, and hangs nothing. Later messages arrive.
 TEST_P(FabricCancels, ARankThatDoesNotAnswerEndsNoCancelLate) {
-  if (!GetParam().notified) return;
+  if (!has_links()) return;
   patience_ns_ = 20'000'000;
   ranks_.clear();
   add_communicators();

@@ -17,11 +17,12 @@ constexpr int introduction_tag = 1;
 }  // namespace
 
 NotifiedFabric::NotifiedFabric(FabricEndpoint& endpoint, std::vector<Place> places, int rank, MPI_Comm comm,
-                               std::uint64_t patience_ns)
+                               std::uint64_t patience_ns, FabricLink::SizesOf* ring_sizes)
     : PolledTransport(comm),
       endpoint_(endpoint),
       rank_(rank),
       patience_ns_(patience_ns),
+      ring_sizes_(ring_sizes),
       places_(std::move(places)),
       links_(places_.size()) {}
 
@@ -52,7 +53,7 @@ int NotifiedFabric::receive_introduction(FabricLink& link, int rank) {
 
 FabricLink& NotifiedFabric::link_of(int rank) {
   const auto at = static_cast<std::size_t>(rank);
-  if (!links_[at]) links_[at] = std::make_unique<FabricLink>(endpoint_, places_[at].peer);
+  if (!links_[at]) links_[at] = std::make_unique<FabricLink>(endpoint_, places_[at].peer, ring_sizes_);
   return *links_[at];
 }
 
@@ -162,9 +163,7 @@ int NotifiedFabric::handle_words() {
   return 0;
 }
 
-/// An introduction that could not be sent is an error: the other rank would wait for it.
 int NotifiedFabric::poll_links() {
-  if (const int failure = inbox_.failure.load(std::memory_order_relaxed); failure != 0) return failure;
   const std::lock_guard lock(mutex_);
   if (const int code = take_introductions(); code != 0) return code;
   if (const int code = handle_words(); code != 0) return code;
@@ -174,16 +173,21 @@ int NotifiedFabric::poll_links() {
   return 0;
 }
 
+int NotifiedFabric::advance() {
+  const int failure = inbox_.failure.load(std::memory_order_relaxed);
+  return code_of(failure == 0 ? poll_links() : failure);
+}
+
 int NotifiedFabric::poll() {
-  int code = endpoint_.progress();
-  if (code == 0) code = poll_links();
-  return code == 0 ? poll_mpi_at_times() : code_of(code);
+  if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  if (const int code = advance(); code != MPI_SUCCESS) return code;
+  return poll_mpi_at_times();
 }
 
 int NotifiedFabric::progress() {
-  int code = endpoint_.progress();
-  if (code == 0) code = poll_links();
-  return code == 0 ? poll_mpi() : code_of(code);
+  if (const int code = endpoint_.progress(); code != 0) return code_of(code);
+  if (const int code = advance(); code != MPI_SUCCESS) return code;
+  return poll_mpi();
 }
 
 int NotifiedFabric::post_send(const void* at, std::size_t bytes, int peer, int tag, Handle* handle) {

@@ -28,11 +28,13 @@ namespace convene::transport {
 class NotifiedFabric final : public PolledTransport {
  public:
   using Place = Fabric::Place;
+  static constexpr std::uint64_t default_patience_ns = 1'000'000'000;
 
   /// `places`: by rank. `comm`: its messages progress while a wait polls; may be MPI_COMM_NULL.
-  /// `patience_ns`: of a cancelled receive, for an answer of the sender.
+  /// `patience_ns`: of a cancelled receive, for an answer of the sender. `ring_sizes`: of the links.
   NotifiedFabric(FabricEndpoint& endpoint, std::vector<Place> places, int rank, MPI_Comm comm,
-                 std::uint64_t patience_ns = 1'000'000'000);
+                 std::uint64_t patience_ns = default_patience_ns,
+                 FabricLink::SizesOf* ring_sizes = FabricLink::sizes_of);
   ~NotifiedFabric() override;
   /// Registers memory for notices. Returns 0 or an error; nothing may be posted before.
   int open();
@@ -56,6 +58,13 @@ class NotifiedFabric final : public PolledTransport {
   void abandon(Handle* handles, std::size_t count) override;
   int close() override { return MPI_SUCCESS; }
 
+  // For a transport that polls the endpoint itself.
+  static bool names_message(Handle handle) { return (handle & is_message) != 0; }
+  bool finish(Handle* handle, int* code) override;
+  /// Advances links. Returns the error of an introduction that could not be sent, which the other rank
+  /// waits for.
+  int advance();
+
  private:
   using Message = NotifiedMessage;
   static constexpr std::size_t pack_below = 32 * 1024;
@@ -69,12 +78,10 @@ class NotifiedFabric final : public PolledTransport {
 
   /// A handle is a message's address and this bit, or the endpoint's.
   static constexpr Handle is_message = 1;
-  static bool names_message(Handle handle) { return (handle & is_message) != 0; }
   static Message& message_of(Handle handle) { return *reinterpret_cast<Message*>(handle & ~is_message); }
 
   void end_all(std::span<Handle> handles);
   int post(bool is_receive, std::span<const Piece> pieces, int rank, int tag, Handle* handle);
-  bool finish(Handle* handle, int* code) override;
   int poll() override;
   // The functions below require the lock.
   FabricLink& link_of(int rank);
@@ -92,6 +99,7 @@ class NotifiedFabric final : public PolledTransport {
   FabricEndpoint& endpoint_;
   const int rank_;
   const std::uint64_t patience_ns_;
+  FabricLink::SizesOf* const ring_sizes_;
   const std::vector<Place> places_;
   FabricEndpoint::Target doorbell_;
   FabricEndpoint::Inbox inbox_;

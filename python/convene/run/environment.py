@@ -12,6 +12,8 @@ from convene.base import paths
 from convene.mpi import launchers, stacks, usages
 from convene.run import folders
 
+FABRIC_PROTOCOLS = ("tagged", "notified", "hybrid")  # the last one with a size, if one is given
+
 
 class Arrivals(StrEnum):
     """What the library does about late ranks."""
@@ -52,7 +54,7 @@ class Settings:
     recording: str = ""
     wisdom: str = ""  # a path, or "none"
     learn: Learning = Learning.FROM_ENVIRONMENT
-    transport: str = ""  # mpi, fabric, or fabric:PROVIDER[:PROTOCOL]
+    transport: str = ""  # mpi, fabric, or fabric:PROVIDER[:PROTOCOL], see FABRIC_PROTOCOLS
 
     def variables(self) -> dict[str, str]:
         """CONVENE_* variables for the ranks. The command line has precedence over the environment."""
@@ -106,14 +108,19 @@ def check_rules(given: Path | None) -> str:
 
 
 def check_transport(given: str | None) -> str:
-    name, *rest = (given or "mpi").split(":", 2)
+    name, *rest = (given or "mpi").split(":", 3)
     protocol = rest[1] if len(rest) > 1 else "tagged"
     is_complete = not rest or (name == "fabric" and (rest[0] or len(rest) > 1))
-    if name not in ("mpi", "fabric") or not is_complete or protocol not in ("tagged", "notified"):
+    has_size = len(rest) > 2
+    is_known = protocol in FABRIC_PROTOCOLS and (protocol == "hybrid" or not has_size)
+    if name not in ("mpi", "fabric") or not is_complete or not is_known:
         raise RequestError(
             f"invalid --transport '{given}'; give mpi, fabric or fabric:PROVIDER, as in fabric:tcp, or "
-            "fabric:PROVIDER:notified for puts with notification"
+            "fabric:PROVIDER:PROTOCOL, where PROTOCOL is tagged (default), notified (puts with "
+            "notification), hybrid (tagged up to 64 KiB, then puts) or hybrid:SIZE"
         )
+    if has_size:
+        _core.size(rest[2])
     return given or ""
 
 

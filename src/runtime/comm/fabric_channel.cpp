@@ -10,16 +10,16 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/sizes.hpp"
 #include "runtime/comm/consensus.hpp"
 #include "runtime/process/process.hpp"
 #include "runtime/settings/settings.hpp"
 #include "runtime/stats/profile.hpp"
 #include "transport/fabric.hpp"
-#include "transport/notified_fabric.hpp"
+#include "transport/hybrid_fabric.hpp"
 
 namespace convene::runtime {
 namespace {
@@ -48,7 +48,7 @@ struct ProcessEndpoint {
     const std::lock_guard lock(mutex);
     if (!endpoint && why_not.empty()) {
       endpoint = FabricEndpoint::open(settings().fabric_provider, settings().fabric_library, why_not,
-                                      settings().notifies);
+                                      settings().fabric_protocol.has_puts());
       if (endpoint) process::at_end(process::EndStage::close, close);
     }
     return endpoint.get();
@@ -83,12 +83,18 @@ std::uint64_t node_hash() {
   return std::hash<std::string>{}(std::string(name.data()));
 }
 
-std::string protocol() { return settings().notifies ? ", puts with notification" : ""; }
+std::string protocol() {
+  const FabricProtocol& chosen = settings().fabric_protocol;
+  if (!chosen.has_puts()) return "";
+  const bool is_hybrid = chosen.kind == FabricProtocol::Kind::hybrid;
+  return ", puts with notification" + (is_hybrid ? " above " + format_size(chosen.most_tagged) : "");
+}
 
 Introduction introduce(FabricEndpoint* endpoint) {
   Introduction mine;
   if (!endpoint) return mine;
-  mine.provider = std::hash<std::string>{}(endpoint->provider() + protocol());
+  const std::string limit = std::to_string(settings().fabric_protocol.most_tagged);
+  mine.provider = std::hash<std::string>{}(endpoint->provider() + protocol() + limit);
   mine.node = node_hash();
   const std::span<const std::byte> address = endpoint->address();
   mine.bytes = static_cast<std::uint32_t>(address.size());
@@ -124,9 +130,7 @@ std::unique_ptr<Transport> connect(FabricEndpoint& endpoint, const std::vector<I
     places[i].channel = all[i].channel;
     if (!ProcessEndpoint::instance().add(all[i], &places[i].peer)) return nullptr;
   }
-  if (!settings().notifies) return std::make_unique<Fabric>(endpoint, places, rank, internal);
-  auto made = std::make_unique<NotifiedFabric>(endpoint, std::move(places), rank, internal);
-  return made->open() == MPI_SUCCESS ? std::move(made) : nullptr;
+  return make_fabric(settings().fabric_protocol, endpoint, places, rank, internal);
 } catch (const std::bad_alloc&) {
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -100,6 +101,20 @@ std::string_view profile_directory() {
   return directory.empty() ? variable("CONVENE_ACCOUNT_DIR") : directory;
 }
 
+/// tagged, notified or hybrid[:SIZE]; nullopt for another text. Throws Error.
+std::optional<FabricProtocol> fabric_protocol(std::string_view text) {
+  constexpr std::string_view hybrid_of_size = "hybrid:";
+  if (text == "tagged") return FabricProtocol{FabricProtocol::Kind::tagged};
+  if (text == "notified") return FabricProtocol{FabricProtocol::Kind::notified};
+  if (text == "hybrid") return FabricProtocol{FabricProtocol::Kind::hybrid};
+  if (!text.starts_with(hybrid_of_size)) return std::nullopt;
+  try {
+    return FabricProtocol{FabricProtocol::Kind::hybrid, parse_size(text.substr(hybrid_of_size.size()))};
+  } catch (const Error& error) {
+    throw Error(std::string("CONVENE_TRANSPORT: ") + error.what());
+  }
+}
+
 /// CONVENE_TRANSPORT=mpi|fabric[:PROVIDER[:PROTOCOL]]. What was measured over messages of the MPI is not used
 /// with another transport. The provider may be empty if a protocol follows.
 void read_transport(Settings& result) {
@@ -108,16 +123,16 @@ void read_transport(Settings& result) {
   const std::size_t first = std::min(value.find(':'), value.size());
   const std::size_t second = std::min(value.find(':', first + 1), value.size());
   const std::string_view provider = first < second ? value.substr(first + 1, second - first - 1) : "";
-  const std::string_view protocol = second < value.size() ? value.substr(second + 1) : "tagged";
-  const bool is_known = protocol == "tagged" || protocol == "notified";
+  const auto protocol = fabric_protocol(second < value.size() ? value.substr(second + 1) : "tagged");
   const bool is_complete = first == value.size() || second < value.size() || !provider.empty();
-  if (value.substr(0, first) != "fabric" || !is_known || !is_complete)
+  if (value.substr(0, first) != "fabric" || !protocol || !is_complete)
     throw Error("CONVENE_TRANSPORT='" + std::string(value) +
                 "' is not known; try one of: mpi, fabric, fabric:PROVIDER (as in fabric:tcp), "
-                "fabric:PROVIDER:tagged, fabric:PROVIDER:notified");
+                "fabric:PROVIDER:tagged, fabric:PROVIDER:notified, fabric:PROVIDER:hybrid, "
+                "fabric:PROVIDER:hybrid:SIZE (as in fabric:tcp:hybrid:32KiB)");
   if (stack::is_simulated) return;
   result.uses_fabric = true;
-  result.notifies = protocol == "notified";
+  result.fabric_protocol = *protocol;
   result.fabric_library = variable("CONVENE_LIBFABRIC");
   result.fabric_provider = provider;
   result.wisdom_files.clear();

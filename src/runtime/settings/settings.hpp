@@ -10,6 +10,7 @@
 #include "decide/selection.hpp"
 #include "decide/wisdom_files.hpp"
 #include "topology/mapping.hpp"
+#include "transport/fabric_protocol.hpp"
 
 namespace convene::runtime {
 
@@ -30,10 +31,10 @@ struct Settings {
   Nanoseconds wait_warning = 0;                ///< CONVENE_WAIT_WARNING: seconds; 0: none
   LogLevel log = LogLevel::quiet;              ///< CONVENE_LOG=quiet|info
   Execution execution = Execution::automatic;  ///< CONVENE_EXECUTE=compiled|dynamic
-  bool uses_fabric = false;     ///< CONVENE_TRANSPORT=fabric[:PROVIDER[:PROTOCOL]]; never under a simulator
-  bool notifies = false;        ///< PROTOCOL: tagged|notified
-  std::string fabric_library;   ///< CONVENE_LIBFABRIC: its file; empty: found by name
-  std::string fabric_provider;  ///< empty: the first that libfabric lists
+  bool uses_fabric = false;  ///< CONVENE_TRANSPORT=fabric[:PROVIDER[:PROTOCOL]]; never under a simulator
+  FabricProtocol fabric_protocol;                     ///< PROTOCOL: tagged|notified|hybrid[:SIZE]
+  std::string fabric_library;                         ///< CONVENE_LIBFABRIC: its file; empty: found by name
+  std::string fabric_provider;                        ///< empty: the first that libfabric lists
   DeviceMemory device_memory = DeviceMemory::detect;  ///< CONVENE_DEVICE_MEMORY=detect|never|always
   std::string machine, mapping;                       ///< CONVENE_MACHINE, CONVENE_MAPPING
   std::string sysfs = "/sys";                         ///< CONVENE_SYSFS: where domains of nodes are read

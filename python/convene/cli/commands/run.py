@@ -145,8 +145,8 @@ class Progress:
         typer.Option(
             metavar="mpi|fabric|\nfabric:PROVIDER\n[:PROTOCOL]",
             help="Send messages of Convene's algorithms by the MPI (default) or by libfabric, with the "
-            "provider of this name, as tagged messages or (notified) puts with notification. Wisdom is not "
-            "used with a fabric.",
+            "provider of this name, as tagged messages (tagged), puts with notification (notified), or "
+            "puts for long messages only (hybrid[:SIZE]). Wisdom is not used with a fabric.",
             show_default=False,
         ),
     ] = None
