@@ -10,10 +10,17 @@ USES = (
     "allgather=bdr,gather=sls,scatter=sln,reduce=clairvoyant,allreduce=prr,bcast=list_scheduled,"
     "barrier=adaptive_tree",
     "allgather=bslb,gather=bsls,scatter=bsln,reduce=clairvoyant;segments=1,allreduce=slt",
+    "reduce=list_scheduled,allreduce=list_scheduled;segments=3",
     "allgather=list_scheduled,gather=sbn,scatter=sbn,reduce=clairvoyant;segments=5,allreduce=adaptive_tree",
     "allgather=list_scheduled,gather=bsbn,scatter=bsbn,allreduce=stragglar",
     "allgather=by_arrival(gather_bcast),gather=by_arrival(binomial),scatter=by_arrival(binomial),"
     "reduce=by_arrival(pipeline),allreduce=by_arrival(reduce_bcast),bcast=by_arrival(chain)",
+)
+
+COMPOSED = (
+    "allgather=hier(list_scheduled,sls,list_scheduled),gather=hier(bsbn,sbn),scatter=hier(sln,sbn),"
+    "reduce=hier(clairvoyant;segments=5,clairvoyant;segments=3),bcast=remap(list_scheduled),"
+    "allreduce=hier(prr,clairvoyant,list_scheduled),barrier=hier(adaptive_tree,sls,list_scheduled)"
 )
 
 
@@ -30,14 +37,10 @@ def test_whatever_is_expected_results_are_right(name: str, procs: int, uses: str
     assert "expected arrivals: 0 failures" in done.output
 
 
+@pytest.mark.parametrize("uses", [COMPOSED, USES[2]], ids=["composed", "placed"])
 @pytest.mark.parametrize("name", ["openmpi4", "mpich5-abi"])
-def test_nodes_and_arrivals_together(name: str) -> None:
-    """Parts of compositions that use forecasts are received when their ranks come."""
-    uses = (
-        "allgather=hier(list_scheduled,sls,list_scheduled),gather=hier(bsbn,sbn),scatter=hier(sln,sbn),"
-        "reduce=hier(clairvoyant;segments=5,clairvoyant;segments=3),bcast=remap(list_scheduled),"
-        "allreduce=hier(prr,clairvoyant,list_scheduled),barrier=hier(adaptive_tree,sls,list_scheduled)"
-    )
+def test_nodes_and_arrivals_together(name: str, uses: str) -> None:
+    """Of compositions, and of algorithms that place their messages by nodes."""
     stack, nodes = present(name), {"CONVENE_MAPPING": "0,0,1,1,2"}
     done = stack.run(5, [stack.program("expected"), uses], nodes, preload=False, timeout=60)
     assert done.status == 0, done.output

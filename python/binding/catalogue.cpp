@@ -91,6 +91,7 @@ nb::dict describe(const Algorithm& algorithm) {
   dict["rounds"] = str(algorithm.rounds);
   dict["commutative_only"] = algorithm.commutative_only;
   dict["needs_whole_graph"] = algorithm.needs_whole_graph;
+  dict["prefers_nodes"] = algorithm.prefers_nodes;
   dict["shares_memory"] = algorithm.shared_places != nullptr;
   dict["native"] = algorithm.is_native();
   dict["parameters"] = parameters;

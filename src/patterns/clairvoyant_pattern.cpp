@@ -7,38 +7,12 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "patterns/bit_rows.hpp"
 
 namespace convene::patterns {
 namespace {
 
-using Word = std::uint64_t;
-
-/// Rows of bits.
-class Bits {
- public:
-  Bits(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
-
-  Word* row(std::size_t row) { return bits_.data() + row * words_; }
-  const Word* row(std::size_t row) const { return bits_.data() + row * words_; }
-  std::size_t words() const { return words_; }
-  void set(std::size_t row, std::size_t column) { this->row(row)[column / 64] |= Word{1} << column % 64; }
-  void set_run(std::size_t row, std::size_t begin, std::size_t end) {
-    Word* const bits = this->row(row);
-    for (std::size_t word = begin / 64; word * 64 < end; ++word) {
-      Word run = ~Word{0};
-      if (word == begin / 64) run &= ~Word{0} << begin % 64;
-      if (end < (word + 1) * 64) run &= (Word{1} << end % 64) - 1;
-      bits[word] |= run;
-    }
-  }
-  void clear(std::size_t row, std::size_t column) {
-    this->row(row)[column / 64] &= ~(Word{1} << column % 64);
-  }
-
- private:
-  std::size_t words_;
-  std::vector<Word> bits_;
-};
+using Word = BitRows::Word;
 
 /// Ranks have positions in the group: the root at 0, then the others in the order of their arrivals. So the
 /// ranks present are a run of positions, apart from the root, which may arrive late.
@@ -203,13 +177,13 @@ class Generator {
   const std::uint32_t procs_, segments_;
   std::vector<std::uint32_t> order_;    // by position: the rank
   std::vector<std::uint32_t> arrival_;  // by position, in rounds
-  Bits held_;                           // by position and segment
-  Bits sendable_;                       // by segment and position: held, and not received in this round
-  Bits all_;                            // of segments: every one
-  Bits offered_,
+  BitRows held_;                        // by position and segment
+  BitRows sendable_;                    // by segment and position: held, and not received in this round
+  BitRows all_;                         // of segments: every one
+  BitRows offered_,
       offered_to_free_;         // of segments: perhaps on offer to receivers that have sent, that have not
   std::size_t first_free_ = 0;  // word of `free_`: those before are empty
-  Bits free_;                   // by position: present, and has not sent in this round
+  BitRows free_;                // by position: present, and has not sent in this round
   std::vector<std::uint32_t> amount_;    // by position: segments held
   std::vector<std::uint32_t> active_;    // positions that hold a segment, and the sink, ascending
   std::vector<std::uint32_t> received_;  // by position: the segment received in this round

@@ -59,9 +59,11 @@ int value(int from, int item, int run) { return from * 1000003 + item * 17 + run
 constexpr const char* allgathers[] = {
     "bdr",  "bdr;segments=3", "bslb",  "list_scheduled", "list_scheduled;segments=4",
     "ring", "sparbit",        "native"};
-constexpr const char* reduces[] = {"clairvoyant", "clairvoyant;segments=3", "local_redirect", "binomial",
-                                   "native"};
-constexpr const char* allreduces[] = {"slt;segments=3", "prr", "adaptive_tree", "segmented_ring", "native"};
+constexpr const char* reduces[] = {
+    "clairvoyant", "clairvoyant;segments=3", "list_scheduled;segments=5", "local_redirect", "binomial",
+    "native"};
+constexpr const char* allreduces[] = {"slt;segments=3", "prr",   "adaptive_tree", "list_scheduled;segments=3",
+                                      "segmented_ring", "native"};
 constexpr const char* bcasts[] = {"list_scheduled", "arrival_b;segments=2", "arrival_nb", "chain", "native"};
 constexpr const char* gathers[] = {"sls", "bsls", "sbn", "bsbn", "linear", "native"};
 constexpr const char* scatters[] = {"sln", "bsln", "sbn", "bsbn", "linear", "native"};

@@ -43,6 +43,7 @@ class Algorithm(TypedDict):
     rounds: str
     native: bool
     commutative_only: bool
+    prefers_nodes: bool  # places its messages by the nodes of ranks where they are known
     needs_whole_graph: bool  # of a neighborhood collective: looks at the neighbours of other ranks, too
     shares_memory: bool  # its ranks must be on one node
     parameters: list[Parameter]

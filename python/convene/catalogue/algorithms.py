@@ -28,7 +28,13 @@ def depends_on_nodes(collective: str, spec: str) -> bool:
     """Whether a plan may depend on which ranks share a node."""
     name = spec.partition("(")[0].partition(";")[0]
     known = {algorithm["name"]: algorithm for algorithm in _core.algorithms(collective)}
-    return is_composed(collective, spec) or known[name]["needs_whole_graph"] or known[name]["shares_memory"]
+    own = known[name]
+    return (
+        is_composed(collective, spec)
+        or own["needs_whole_graph"]
+        or own["prefers_nodes"]
+        or own["shares_memory"]
+    )
 
 
 def arrival_source(collective: str, spec: str) -> str:

@@ -204,7 +204,7 @@ std::uint64_t head_bytes(const Algorithm& algorithm, std::span<const Value> para
 bool uses_nodes(const Algorithm& algorithm) { return algorithm.is_composed() || algorithm.shared_places; }
 
 bool depends_on_nodes(const Algorithm& algorithm) {
-  return uses_nodes(algorithm) || algorithm.needs_whole_graph;
+  return uses_nodes(algorithm) || algorithm.needs_whole_graph || algorithm.prefers_nodes;
 }
 
 bool depends_on_domains(const Algorithm& algorithm, std::span<const Value> parameters,

@@ -115,6 +115,8 @@ struct Algorithm {
   bool commutative_only = false;
   /// Of a neighborhood collective: depends on the neighbours of other ranks, too.
   bool needs_whole_graph = false;
+  /// Places its messages by Call::nodes where they are known. It is not composed.
+  bool prefers_nodes = false;
   /// Number of places that `procs` ranks of a node share (Buffer::shared); it never falls with `procs`. Null
   /// for an algorithm that sends messages. All ranks must be on one node.
   std::uint64_t (*shared_places)(Rank procs, std::span<const Value> parameters) = nullptr;

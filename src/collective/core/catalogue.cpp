@@ -97,6 +97,7 @@
   X(reduce_radix_k)                         \
   X(reduce_ring)                            \
   X(reduce_clairvoyant)                     \
+  X(reduce_list_scheduled)                  \
   X(reduce_local_redirect)                  \
   X(reduce_shared)                          \
   X(reduce_in_situ)                         \
@@ -114,6 +115,7 @@
   X(allreduce_slt)                          \
   X(allreduce_prr)                          \
   X(allreduce_stragglar)                    \
+  X(allreduce_list_scheduled)               \
   X(allreduce_adaptive_tree)                \
   X(allreduce_in_situ)                      \
   X(allreduce_shared)                       \

@@ -55,6 +55,22 @@ TEST_P(UsesForecasts, IsCorrectForEveryForecast) {
     }
 }
 
+TEST_P(UsesForecasts, IsCorrectForEveryForecastOnNodes) {
+  if (!algorithm().prefers_nodes) GTEST_SKIP() << "places do not matter";
+  Forecasts forecasts(3);
+  for (Rank procs = 1; procs <= 64; ++procs)
+    for (int i = 0; i < 12; ++i) {
+      Call of = call(procs, forecasts.any(procs), procs + static_cast<std::size_t>(i));
+      of.in_place = i % 2 == 1;
+      if (is_rooted(of.collective)) of.root = static_cast<Rank>(forecasts.below(static_cast<int>(procs)));
+      const std::int32_t nodes = 1 + forecasts.below(static_cast<int>(procs));
+      for (Rank rank = 0; rank < procs; ++rank)
+        of.nodes.push_back(
+            static_cast<Rank>(i % 3 == 0 ? static_cast<int>(rank) / nodes : forecasts.below(nodes)));
+      expect_correct(of);
+    }
+}
+
 TEST_P(UsesForecasts, IsCorrectForEverySmallForecast) {
   for (Rank procs = 2; procs <= 4; ++procs) {
     Arrivals forecast(procs, 0);

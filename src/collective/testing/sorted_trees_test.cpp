@@ -255,5 +255,62 @@ TEST(ListScheduledBcast, ServesALateRankWhenItComes) {
   }
 }
 
+/// One vector, of N segments, after a late rank on any place.
+TEST(ListScheduledReduce, TakesOneVectorAfterALateRank) {
+  for (const Rank procs : {2u, 3u, 8u, 13u})
+    for (const std::int64_t segments : {1, 4, 16})
+      for (const Rank per_node : {1u, 4u, procs})
+        for (const Rank late : {Rank{0}, Rank{1}, procs - 1}) {
+          const Arrivals arrivals = one_late(procs, late, 400);
+          Call call = call_of(Collective::reduce, "list_scheduled", arrivals, segments);
+          for (Rank rank = 0; rank < procs; ++rank) call.nodes.push_back(rank / per_node);
+          const Plan plan = build_plan(algorithm(Collective::reduce, "list_scheduled"), call);
+          if (late != call.root)
+            EXPECT_EQ(rounds_after(plan, arrivals), segments) << procs << " " << per_node << " " << late;
+          else  // it receives before it arrives
+            EXPECT_EQ(rounds_after(plan, arrivals), 0) << procs << " " << per_node;
+        }
+}
+
+/// The late rank's vector, and the broadcast of the last segment; on several nodes some rounds more.
+TEST(ListScheduledAllreduce, TakesAVectorAndABroadcastAfterALateRank) {
+  for (const Rank procs : {2u, 3u, 8u, 13u})
+    for (const std::int64_t segments : {1, 4, 16})
+      for (const Rank per_node : {1u, 4u, procs})
+        for (const Rank late : {Rank{0}, Rank{1}, procs - 1}) {
+          const Arrivals arrivals = one_late(procs, late, 400);
+          Call call = call_of(Collective::allreduce, "list_scheduled", arrivals, segments);
+          for (Rank rank = 0; rank < procs; ++rank) call.nodes.push_back(rank / per_node);
+          const Plan plan = build_plan(algorithm(Collective::allreduce, "list_scheduled"), call);
+          const std::int64_t least = segments + std::bit_width(procs - 1);
+          EXPECT_GE(rounds_after(plan, arrivals), least) << procs << " " << per_node << " " << late;
+          EXPECT_LE(rounds_after(plan, arrivals), least + 1 + (per_node == 4 ? segments / 3 : 0))
+              << procs << " " << per_node << " " << late;
+        }
+}
+
+/// Above the limit, segments travel in runs, and the forecast counts rounds of a run.
+TEST(ListScheduledReduce, BoundsTheNumberOfMessages) {
+  Call call = call_of(Collective::reduce, "list_scheduled", one_late(40, 7, 10000), 4000);
+  const Algorithm& algorithm = collective::algorithm(Collective::reduce, "list_scheduled");
+  const Plan plan = build_plan(algorithm, call);
+  EXPECT_LE(statistics(plan).messages, 1u << 16);
+  EXPECT_GT(statistics(plan).messages, 1u << 15);
+  EXPECT_EQ(check(plan, contract(call, segments(algorithm, call))).why, "");
+}
+
+/// Between nodes each segment has at most one message for each node, and one for a late rank.
+TEST(ListScheduledReduce, SendsFewMessagesBetweenNodes) {
+  for (const std::int32_t delay : {0, 100}) {
+    Call call = call_of(Collective::reduce, "list_scheduled", one_late(16, 6, delay), 4);
+    for (Rank rank = 0; rank < 16; ++rank) call.nodes.push_back(rank / 4);
+    unsigned between = 0;
+    for (const Schedule& schedule : build_plan(algorithm(Collective::reduce, "list_scheduled"), call))
+      for (const Step& step : schedule.steps())
+        between += step.kind == StepKind::send && call.nodes[step.peer] != call.nodes[schedule.rank()];
+    EXPECT_LE(between, delay == 0 ? 16u : 20u);
+  }
+}
+
 }  // namespace
 }  // namespace convene::collective

@@ -325,6 +325,54 @@ round 1
 )");
 }
 
+TEST(ListScheduledAllreduce, ExampleAsText) {
+  EXPECT_EQ(
+      text_of(Collective::allreduce, "list_scheduled", {0, 0, 0, 9}, 2),
+      R"(allreduce by list_scheduled, 4 processes: 7 rounds, 12 messages, 12 segments; the busiest rank sends 4 segments in 4 messages
+
+round 0
+  rank  sends     receives
+     0            1.0 from 1
+     1  1.0 to 0  2.1 from 2
+     2  2.1 to 1
+
+round 1
+  rank  sends     receives
+     0            2.0 from 2
+     2  2.0 to 0
+
+round 2
+  rank  sends         receives
+     0                (1,2).1 from 1
+     1  (1,2).1 to 0
+
+round 3
+  rank  sends     receives
+     0            3.0 from 3
+     3  3.0 to 0
+
+round 4
+  rank  sends         receives
+     0  (0-3).0 to 1  3.1 from 3
+     1                (0-3).0 from 0
+     3  3.1 to 0
+
+round 5
+  rank  sends         receives
+     0  (0-3).1 to 2
+     1  (0-3).0 to 3
+     2                (0-3).1 from 0
+     3                (0-3).0 from 1
+
+round 6
+  rank  sends         receives
+     0  (0-3).1 to 1
+     1  (0-3).0 to 2  (0-3).1 from 0
+     2  (0-3).1 to 3  (0-3).0 from 1
+     3                (0-3).1 from 2
+)");
+}
+
 TEST(Stragglar, ExampleAsText) {
   EXPECT_EQ(
       text_of(Collective::allreduce, "stragglar", {0, 0, 0, 9}),
