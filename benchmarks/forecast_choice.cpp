@@ -30,8 +30,7 @@ ForecastCall call_of(Collective collective, Rank procs, std::uint64_t block, Ran
 
 /// What a trial of `--arrivals auto` has in any case.
 std::vector<std::string_view> tried(Collective collective) {
-  if (collective == Collective::allgather) return {"list_scheduled"};
-  if (collective == Collective::reduce) return {"clairvoyant"};
+  if (collective == Collective::allgather || collective == Collective::reduce) return {"list_scheduled"};
   if (collective == Collective::allreduce) return {"slt", "prr"};
   return {};
 }

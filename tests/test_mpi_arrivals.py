@@ -144,7 +144,7 @@ def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     program: list[str | Path] = [stack.program("imbalanced"), "100", "32768", "12", "1", "reduce"]
 
     def reduces(done: Done) -> bool:
-        return calls(done, "reduce")["clairvoyant", "forecast"] > 0
+        return calls(done, "reduce")["list_scheduled", "forecast"] > 0
 
     def reduces_for_all(done: Done) -> bool:
         used = calls(done, "allreduce")
@@ -155,6 +155,21 @@ def test_a_reduction_uses_forecasts_unless_it_is_to_be_reproducible() -> None:
     done = stack.run(4, program, {**AUTO, "CONVENE_REPRODUCIBLE": "yes"}, timeout=120)
     assert done.status == 0, done.output
     assert {algorithm for algorithm, _ in calls(done, "reduce")} == {"native"}
+
+
+@pytest.mark.parametrize(
+    ("what", "algorithm"), [("bcast", "list_scheduled"), ("gather", "sls"), ("scatter", "sln")]
+)
+def test_rooted_collectives_use_forecasts(what: str, algorithm: str) -> None:
+    stack = present("openmpi4")
+    program: list[str | Path] = [stack.program("imbalanced"), "100", "32768", "12", "1", what]
+
+    def is_seen(done: Done) -> bool:
+        return calls(done, what)[algorithm, "forecast"] > 0
+
+    done = run_until(is_seen, stack, 4, program, AUTO)
+    assert is_seen(done)
+    assert all(number % 4 == 0 for number in calls(done, what).values())  # the same on all ranks
 
 
 @pytest.mark.parametrize(("name", "what"), [("openmpi4", "allgather"), ("mpich5-abi", "allreduce")])

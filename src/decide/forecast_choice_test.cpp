@@ -70,9 +70,8 @@ Best evaluate_all(const ForecastCall& call) {
 std::vector<std::string_view> tried(Collective collective) {
   switch (collective) {
     case Collective::allgather:
-      return {"list_scheduled"};
     case Collective::reduce:
-      return {"clairvoyant"};
+      return {"list_scheduled"};
     case Collective::allreduce:
       return {"slt", "prr"};
     default:

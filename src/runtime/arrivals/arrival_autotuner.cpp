@@ -35,9 +35,13 @@ std::vector<std::string_view> candidates(Collective collective) {
   switch (collective) {
     case Collective::allgather:
     case Collective::allgatherv:
-      return {"list_scheduled"};
+    case Collective::bcast:
     case Collective::reduce:
-      return {"clairvoyant"};
+      return {"list_scheduled"};
+    case Collective::gather:
+      return {"sls"};
+    case Collective::scatter:
+      return {"sln"};
     case Collective::allreduce:
       return {"slt;segments=32", "prr"};
     default:
@@ -60,7 +64,7 @@ std::uint32_t most_pieces(const std::vector<Spec>& specs, Rank procs) {
 
 /// Bytes of one message in a round of a candidate: one rank's block, or one segment of a vector.
 std::uint64_t candidate_round_bytes(const CallSignature& signature, Rank procs) {
-  constexpr std::uint64_t segments = 16;  // default of Clairvoyant
+  constexpr std::uint64_t segments = 16;  // default of the list schedules
   return signature.total_bytes / (has_one_vector(signature.collective) ? segments : procs);
 }
 
