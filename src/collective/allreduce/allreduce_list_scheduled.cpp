@@ -39,7 +39,7 @@ namespace {
 /// complete on another rank than the root, on its way to the root; the sum from the root.
 enum class Carried : std::uint8_t { part, sum_to_root, sum };
 
-struct Message {
+struct ListedMessage {
   std::uint32_t round;
   Rank from, to;
   std::uint32_t run;
@@ -173,12 +173,12 @@ class Downward {
 };
 
 /// The reduction, and the sums in the order in which they are complete, as early as possible.
-std::vector<Message> messages_of(const Call& call, Rank root, const SegmentRuns& runs) {
+std::vector<ListedMessage> listed_messages(const Call& call, Rank root, const SegmentRuns& runs) {
   const auto up = list_scheduled_reduction(call.procs, runs.count, root, runs.arrivals(call), call.nodes);
   const auto complete = rounds_at_root(up, root, runs.count, false);
   const Roles roles(call, root, up, *std::ranges::min_element(complete));
   const Downward down(call, roles, complete);
-  std::vector<Message> messages;
+  std::vector<ListedMessage> messages;
   messages.reserve(up.size() + down.messages().size());
   const std::vector<std::size_t> sums = sums_to_root(up, root, runs.count, up.size());
   for (std::size_t i = 0; i < up.size(); ++i) {
@@ -188,7 +188,7 @@ std::vector<Message> messages_of(const Call& call, Rank root, const SegmentRuns&
   for (const SegmentTransfer& each : down.messages())
     if (const std::size_t sum = sums[each.segment]; sum == up.size() || up[sum].from != each.to)
       messages.push_back({each.round, each.from, each.to, each.segment, Carried::sum});
-  std::ranges::stable_sort(messages, {}, &Message::round);
+  std::ranges::stable_sort(messages, {}, &ListedMessage::round);
   number_rounds(messages);
   return messages;
 }
@@ -197,20 +197,20 @@ void generate_allreduce_list_scheduled(const Call& call, SharedWork& work, Build
   const SegmentRuns runs(static_cast<std::uint32_t>(call.parameters[0]), call.procs);
   const auto messages = work.get([&] {
     const Rank root = in_expected_order(expected_delays(call)).front();
-    return ByRank(call.procs, messages_of(call, root, runs));
+    return ByRank(call.procs, listed_messages(call, root, runs));
   });
   set_pace(call.parameters[1], builder);
   Partial partial(call, builder, runs.segments, {.at_output = true});
   for_each_round(
       *messages, call.rank,
-      [&](const Message& message) {
+      [&](const ListedMessage& message) {
         builder.round(message.round);
         if (message.carried == Carried::part)
           partial.give(message.to, runs.places(message.run));
         else
           partial.send(message.to, runs.places(message.run));
       },
-      [&](const Message& message) {
+      [&](const ListedMessage& message) {
         builder.round(message.round);
         if (message.carried == Carried::sum)
           partial.replace(message.from, runs.places(message.run));
