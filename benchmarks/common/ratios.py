@@ -35,7 +35,7 @@ class Judged:
 
     @property
     def is_undecided(self) -> bool:
-        return not self.fails and (self.ratio.high - self.ratio.low) / 2 > WIDEST
+        return not self.fails and half_width(self.ratio) > WIDEST
 
     @property
     def verdict(self) -> str:
@@ -58,6 +58,10 @@ def medians(values: Array, seed: int, samples: int = SAMPLES) -> Array:
     drawn = np.random.default_rng(seed).integers(0, len(values), (samples, len(values)))
     result: Array = np.median(values[drawn], axis=1)
     return result
+
+
+def half_width(ratio: Estimate) -> float:
+    return (ratio.high - ratio.low) / 2
 
 
 def holm(p_values: list[float], level: float = LEVEL) -> list[bool]:
@@ -87,6 +91,12 @@ def detection(control: Array, seed: int) -> float:
         planted = control[random.integers(0, number, number)] * PLANTED
         noticed += int(np.percentile(medians(planted, seed + trial + 1, 300), 2.5) > 1)
     return noticed / TRIALS
+
+
+def is_weak(cell: Cell, seed: int = 0) -> bool:
+    """Whether the interval of a cell is wide, or planted slowdowns are often missed."""
+    interval = estimate(float(np.median(cell.ratios)), medians(cell.ratios, seed))
+    return half_width(interval) > WIDEST or detection(cell.control, seed) < LEAST_DETECTED
 
 
 def judge(cells: list[Cell], limit: float | list[float]) -> list[Judged]:
