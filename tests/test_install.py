@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
 PROJECT = """
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES C)
-find_package(convene 0.1 REQUIRED COMPONENTS openmpi)
+find_package(convene 0.2 REQUIRED COMPONENTS openmpi)
 add_executable(program program.c)
 target_link_libraries(program convene::convene-openmpi)
 """
@@ -86,7 +86,7 @@ def test_pkg_config(prefix: Path, consumer: Path) -> None:
     program = consumer / "program"
     run("mpicc.openmpi", consumer / "program.c", "-o", program, *flags)
     run("mpirun.openmpi", "-n", "3", program, LD_LIBRARY_PATH=str(folder.parent))
-    assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.1")
+    assert run("pkg-config", "--modversion", "convene-openmpi", PKG_CONFIG_PATH=str(folder)).startswith("0.2")
 
 
 def test_component_of_open_mpi(prefix: Path) -> None:

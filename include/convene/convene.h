@@ -38,7 +38,7 @@ typedef struct convene_footprint {
   int has_communicator; /* 1 if the MPI holds an internal communicator for this one */
 } convene_footprint;
 
-/* The version of this library, "0.1.0". */
+/* The version of this library, MAJOR.MINOR.PATCH. */
 const char* convene_version(void);
 
 /* The collectives. Those that end in _c take counts of any size, on every stack; but if the native
