@@ -123,7 +123,7 @@ class OutstandingRank {
   void advance(Operation& operation) {
     if (operation.is_done) return;
     if (!operation.run) {
-      if (operation.turn && !operation.turn->has_come()) return;
+      if (operation.turn && !operation.turn->is_current()) return;
       begin(operation);
     }
     const int code = operation.run->advance(operation.is_done);

@@ -5,7 +5,7 @@
 // - MPI requires that all ranks start the non-blocking collectives of a communicator in the same order. So
 //   operations are numbered at their start, equally on all ranks, and operation n uses lane n mod `number`.
 // - The start of an operation waits for nothing. Its first stage waits, by polling, until this rank has
-//   ended all earlier operations of the lane: LaneTurn::has_come(). Then it starts the lane's next run, as
+//   ended all earlier operations of the lane: LaneTurn::is_current(). Then it starts the lane's next run, as
 //   a blocking call does, and its second stage waits until the run's half of the lane is free:
 //   SharedMemory::is_free(). Operations beyond the number of lanes queue that way. An operation depends on
 //   earlier ones only.
@@ -65,7 +65,7 @@ class LaneTurn {
   explicit LaneTurn(std::shared_ptr<SharedLanes> lanes);
 
   /// True if this rank has ended the lane's earlier operations: the operation may begin a run in memory().
-  bool has_come() const { return lane_.ended == turn_; }
+  bool is_current() const { return lane_.ended == turn_; }
   SharedMemory& memory() const { return lane_.memory; }
   /// This rank has ended the operation, and its run in the memory. Call it once, after the turn has come.
   void end() { ++lane_.ended; }

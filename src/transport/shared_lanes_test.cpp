@@ -56,13 +56,13 @@ TEST_F(Lanes, AreApart) {
 TEST_F(Lanes, OperationsBeyondTheirNumberWaitForTheirTurn) {
   std::deque<LaneTurn> turns;
   for (std::size_t i = 0; i < 3 * lanes; ++i) turns.emplace_back(ranks_[0]);
-  for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].has_come(), i < lanes) << i;
+  for (std::size_t i = 0; i < turns.size(); ++i) EXPECT_EQ(turns[i].is_current(), i < lanes) << i;
   turns[2].end();  // they end in any order
-  EXPECT_TRUE(turns[lanes + 2].has_come());
-  EXPECT_FALSE(turns[lanes].has_come());
-  EXPECT_FALSE(turns[2 * lanes + 2].has_come());
+  EXPECT_TRUE(turns[lanes + 2].is_current());
+  EXPECT_FALSE(turns[lanes].is_current());
+  EXPECT_FALSE(turns[2 * lanes + 2].is_current());
   turns[lanes + 2].end();
-  EXPECT_TRUE(turns[2 * lanes + 2].has_come());
+  EXPECT_TRUE(turns[2 * lanes + 2].is_current());
 }
 
 /// A rank that has ended its part does not use memory again that another one may read.
@@ -81,7 +81,7 @@ TEST_F(Lanes, AHalfIsKeptUntilAllRanksHaveEndedIt) {
   }
   for (std::size_t i = 0; i < 2 * lanes; ++i) EXPECT_TRUE(run(early[i])) << i;  // both halves
   LaneTurn& third = early[2 * lanes + 1];
-  EXPECT_TRUE(third.has_come());
+  EXPECT_TRUE(third.is_current());
   EXPECT_FALSE(run(third));
   EXPECT_TRUE(run(late[0]));  // of another lane
   EXPECT_FALSE(third.memory().is_free());

@@ -31,6 +31,14 @@ void copy_carried(std::byte* to, const std::byte* from) {
 
 }  // namespace
 
+std::uint32_t SharedMemory::runs_per_half(std::size_t ranks, Runs runs) {
+  constexpr std::size_t most = 64, most_signals = 1024;
+  if (runs == Runs::one) return 1;
+  const std::size_t many = ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2;
+  const std::size_t far_ahead = std::min(most, most_signals / (ranks * ranks));
+  return static_cast<std::uint32_t>(runs == Runs::many ? many : std::max(many, far_ahead));
+}
+
 std::size_t SharedMemory::bytes(std::size_t ranks, std::size_t data, Runs runs) {
   return rounded(words(ranks, runs) * sizeof(Word)) + 2 * rounded(data);
 }

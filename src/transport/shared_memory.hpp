@@ -20,7 +20,8 @@
 // - Long copies are written with the stores that took less time (store_trials.hpp).
 // - A waiting rank polls, progresses the transport from time to time (a legal program may need that, so also
 //   every few runs without long waits), and yields. Where ranks share cores, it sleeps (doorbells.hpp): all
-//   ranks agree on that when they map the memory, since those that signal must ring.
+//   ranks agree on that when they map the memory, since those that signal must ring. Halves have more runs
+//   then: a switch between processes takes as long as many runs, and one that waits for a half needs two.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,11 @@ namespace convene::transport {
 
 class SharedMemory {
  public:
-  /// Runs in a half: `many` for calls that follow each other, `one` if little is gained by more.
-  enum class Runs : std::uint8_t { many, one };
+  /// Runs in a half: `one` if little is gained by more, `many` for calls that follow each other, `most` for
+  /// ranks that share cores: one that has the core can be that far ahead before it must wait.
+  enum class Runs : std::uint8_t { one, many, most };
+  /// The same for ranks that sleep while they wait.
+  static Runs of_sleepers(Runs runs) { return runs == Runs::one ? runs : Runs::most; }
 
   /// Bytes of memory for `ranks` ranks that share at most `data` bytes in each run.
   static std::size_t bytes(std::size_t ranks, std::size_t data, Runs runs = Runs::many);
@@ -122,9 +126,7 @@ class SharedMemory {
   static_assert(sizeof(Doorbells::Bell) == sizeof(Word));
 
   /// Runs in a half, at most; fewer for many ranks, which have many pairs.
-  static std::uint32_t runs_per_half(std::size_t ranks, Runs runs) {
-    return runs == Runs::one ? 1 : ranks <= 8 ? 8 : ranks <= 32 ? 4 : 2;
-  }
+  static std::uint32_t runs_per_half(std::size_t ranks, Runs runs);
   /// Private copies of places.
   static std::size_t copies(std::size_t ranks) {
     return ranks * (ranks <= 16 ? std::max<std::size_t>(2, ranks) : 2);

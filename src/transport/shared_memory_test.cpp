@@ -15,14 +15,14 @@ namespace {
 /// Ranks 3, 5 and 9 of a communicator, which share memory of one process.
 class Node {
  public:
-  explicit Node(std::size_t data) {
+  explicit Node(std::size_t data, SharedMemory::Runs runs = SharedMemory::Runs::many) {
     const std::vector<Rank> ranks = {3, 5, 9};
-    const std::size_t bytes = SharedMemory::bytes(ranks.size(), data);
+    const std::size_t bytes = SharedMemory::bytes(ranks.size(), data, runs);
     auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, bytes));
     std::memset(memory, 0, bytes);
     const std::shared_ptr<std::byte> shared(memory, [](std::byte* at) { std::free(at); });
     for (const Rank rank : ranks)
-      members_.push_back(std::make_unique<SharedMemory>(shared, ranks, rank, data));
+      members_.push_back(std::make_unique<SharedMemory>(shared, ranks, rank, data, runs));
   }
   SharedMemory& operator[](std::size_t i) { return *members_[i]; }
 
@@ -66,6 +66,28 @@ TEST(SharedMemory, WaitsOncePerHalf) {
     }
   EXPECT_TRUE(node[0].is_free());
   EXPECT_EQ(node[0].begin(bytes), places[1]);
+  EXPECT_TRUE(node[0].is_free());
+}
+
+TEST(SharedMemory, SleepersGoFurtherAhead) {
+  constexpr std::size_t runs_per_half = 64;
+  Node node(64, SharedMemory::of_sleepers(SharedMemory::Runs::many));
+  std::byte data[SharedMemory::carried_bytes] = {};
+  for (std::size_t run = 0; run < 2 * runs_per_half; ++run) {
+    node[0].begin_carrying();
+    EXPECT_TRUE(node[0].is_free());
+    data[0] = static_cast<std::byte>(run);
+    node[0].signal_with(5, data);
+    node[0].end();
+  }
+  node[0].begin_carrying();
+  for (std::size_t run = 0; run < runs_per_half; ++run) {
+    EXPECT_FALSE(node[0].is_free());
+    for (const std::size_t other : {1, 2}) node[other].begin_carrying();
+    EXPECT_TRUE(node[1].take(3, data));
+    EXPECT_EQ(data[0], static_cast<std::byte>(run));
+    for (const std::size_t other : {1, 2}) node[other].end();
+  }
   EXPECT_TRUE(node[0].is_free());
 }
 

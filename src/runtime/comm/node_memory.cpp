@@ -70,7 +70,7 @@ std::shared_ptr<std::byte> map(int file, std::size_t bytes) noexcept try {
 }
 
 /// One rank creates the memory, the others open it by its name, which is unlinked afterwards.
-NodeMemory map_together(MPI_Comm node, CoreCensus& census, std::size_t bytes) {
+NodeMemory map_together(MPI_Comm node, CoreCensus& census, NodeBytes bytes) {
   int rank = 0;
   pmpi.Comm_rank(node, &rank);
   struct {
@@ -79,15 +79,16 @@ NodeMemory map_together(MPI_Comm node, CoreCensus& census, std::size_t bytes) {
   } made = {};
   made.must_sleep = census.take();
   std::shared_ptr<std::byte> memory;
+  const auto needed = [&] { return made.must_sleep ? bytes.sleeping : bytes.polling; };
   if (rank == 0) {
     std::snprintf(made.name, sizeof made.name, "/convene-%ld-%llx", static_cast<long>(getpid()),
                   static_cast<unsigned long long>(monotonic_ns()));
-    memory = map(make(made.name, bytes), bytes);
+    memory = map(make(made.name, needed()), needed());
     if (!memory) made.name[0] = 0;
   }
   pmpi.Bcast(&made, sizeof made, MPI_BYTE, 0, node);
   CoreCensus::note(made.must_sleep);
-  if (rank != 0 && made.name[0]) memory = map(shm_open(made.name, O_RDWR, 0), bytes);
+  if (rank != 0 && made.name[0]) memory = map(shm_open(made.name, O_RDWR, 0), needed());
   pmpi.Barrier(node);
   if (rank == 0 && made.name[0]) shm_unlink(made.name);
   return {std::move(memory), made.must_sleep};
@@ -96,7 +97,7 @@ NodeMemory map_together(MPI_Comm node, CoreCensus& census, std::size_t bytes) {
 }  // namespace
 
 NodeMemory map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                       std::size_t bytes) noexcept {
+                       NodeBytes bytes) noexcept {
   const auto size = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[rank]));
   const NodeCommunicator node(comm, rank, node_of_rank[rank]);
   CoreCensus census(node.get());

@@ -19,11 +19,16 @@ struct NodeMemory {
   bool must_sleep = false;           ///< ranks that wait should sleep: equal on all of them
 };
 
+/// Bytes of memory, by how ranks wait.
+struct NodeBytes {
+  std::size_t polling, sleeping;
+};
+
 /// Maps this many bytes, all zero, shared by the ranks of a communicator on this node (the bytes may differ
 /// between nodes). Null if they could not be obtained here (other nodes may have them). Collective; may wait
 /// for others: a rank without memory takes part until the end.
 NodeMemory map_on_node(MPI_Comm comm, Rank rank, const std::vector<Rank>& node_of_rank,
-                       std::size_t bytes) noexcept;
+                       NodeBytes bytes) noexcept;
 
 /// The ranks on the node of a rank, in order.
 std::vector<Rank> ranks_beside(Rank rank, const std::vector<Rank>& node_of_rank);

@@ -41,17 +41,19 @@ void declare_refusal(Rank procs, std::uint64_t bytes) noexcept try {
 }  // namespace
 
 /// Null if there is no memory on this rank: the others take part until the end.
-template <class Shared, class... Options>
-std::unique_ptr<Shared> NodeSharedMemory::map(std::uint64_t data, Options... options) noexcept {
+template <class Shared, class... Runs>
+std::unique_ptr<Shared> NodeSharedMemory::map(std::uint64_t data, Runs... runs) noexcept {
   const std::vector<Rank>& node_of_rank = nodes_.node_of_rank();
   const auto ranks = static_cast<std::size_t>(std::ranges::count(node_of_rank, node_of_rank[info_.rank]));
-  NodeMemory memory =
-      map_on_node(info_.comm, info_.rank, node_of_rank, Shared::bytes(ranks, data, options...));
+  const NodeBytes bytes{Shared::bytes(ranks, data, runs...),
+                        Shared::bytes(ranks, data, Shared::of_sleepers(runs)...)};
+  NodeMemory memory = map_on_node(info_.comm, info_.rank, node_of_rank, bytes);
   ranks_must_sleep_ = memory.must_sleep;
   if (!memory.bytes) return nullptr;
   try {
     return std::make_unique<Shared>(std::move(memory.bytes), ranks_beside(info_.rank, node_of_rank),
-                                    info_.rank, data, options...);
+                                    info_.rank, data,
+                                    (ranks_must_sleep_ ? Shared::of_sleepers(runs) : runs)...);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -66,7 +68,7 @@ SharedMemory* NodeSharedMemory::at_least(std::uint64_t bytes) {
   progressing_barrier(info_.comm);
   const std::uint64_t ample = std::min<std::uint64_t>(std::max(2 * before, least), settings().shared_bytes);
   for (const std::uint64_t wanted : {std::max(bytes, ample), bytes}) {
-    auto made = map<SharedMemory>(wanted);
+    auto made = map<SharedMemory>(wanted, SharedMemory::Runs::many);
     if (!on_all_ranks(made != nullptr, info_.comm)) continue;
     memory_ = std::move(made);
     if (ranks_must_sleep_) {

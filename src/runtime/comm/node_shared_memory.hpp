@@ -47,8 +47,8 @@ class NodeSharedMemory {
 
  private:
   bool has_room(std::uint64_t bytes) noexcept;
-  template <class Shared, class... Options>
-  std::unique_ptr<Shared> map(std::uint64_t data, Options... options) noexcept;
+  template <class Shared, class... Runs>
+  std::unique_ptr<Shared> map(std::uint64_t data, Runs... runs) noexcept;
 
   const CommInfo& info_;
   const NodeTopology& nodes_;

@@ -111,7 +111,7 @@ class Operation final : public GeneralizedRequest {
   Polled await_memory() {
     if (!turn_) return Polled::next();
     if (const int failed = internal_->failure; failed != MPI_SUCCESS) return Polled::over(failed);
-    if (!turn_->has_come()) return Polled::waiting();
+    if (!turn_->is_current()) return Polled::waiting();
     call_->share(turn_->memory(), shared_places_, arena_);
     has_begun_sharing_ = true;
     return Polled::next();
