@@ -241,7 +241,8 @@ def main() -> None:
     seconds = sum(START + len(each.cells) * (options.seconds + 0.005) for each in sessions)
     print(
         f"{number} cells in {len(sessions)} programs, {options.repetitions} repetitions of three runs: about "
-        f"{3 * seconds * options.repetitions / 60:.0f} minutes, and the baseline's build",
+        f"{3 * seconds * options.repetitions / 60:.0f} minutes; further ones of weak cells, in all at most "
+        f"{options.minutes:g} minutes; and the baseline's build",
         file=sys.stderr,
     )
     commit = baseline.commit_of(options.baseline)
