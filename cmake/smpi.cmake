@@ -7,7 +7,7 @@ if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tools/smpi) # a copy of the library's part a
 endif()
 find_path(CONVENE_SMPI_INCLUDE smpi/mpi.h DOC "The directory above smpi/mpi.h of SimGrid")
 find_library(CONVENE_SIMGRID simgrid DOC "SimGrid's library")
-if(NOT CONVENE_SMPI_INCLUDE OR NOT CONVENE_SIMGRID OR CONVENE_SANITIZE)
+if(NOT CONVENE_SMPI_INCLUDE OR NOT CONVENE_SIMGRID OR CONVENE_SANITIZE OR CMAKE_CROSSCOMPILING)
   message(STATUS "SimGrid: not found, left out")
   return()
 endif()

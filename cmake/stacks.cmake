@@ -181,15 +181,19 @@ function(convene_add_preload stack)
                                               $<TARGET_OBJECTS:convene_capi_${stack}>)
   target_link_libraries(convene-preload-${stack} PRIVATE convene_interpose_${stack} convene_capi_${stack})
   convene_seal(convene-preload-${stack} ${PROJECT_SOURCE_DIR}/src/interpose/exports.map)
+  add_dependencies(preload convene-preload-${stack})
   set_target_properties(convene-preload-${stack} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# Links a program against the stack's MPI. A Python package goes to other places, so nothing in it names this one's MPI:
+# Links a program against the stack's MPI, if that is for the same processor. A Python package goes to other places, so nothing in it names this one's MPI:
 # the `convene` command starts its tools with the libraries of the launcher's MPI.
 function(convene_link_mpi target stack)
   set(words ${CONVENE_${stack}_LINK})
   if(SKBUILD)
     list(FILTER words EXCLUDE REGEX "^-Wl,-rpath,")
+  endif()
+  if(CMAKE_CROSSCOMPILING)
+    set(words)
   endif()
   target_link_libraries(${target} PRIVATE convene_settings_${stack} ${words})
 endfunction()

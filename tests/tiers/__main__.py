@@ -7,7 +7,7 @@ import sys
 import time
 from threading import Thread
 
-from tests.tiers import analysis, conformance, fuzzing, journal, programs, sanitizing, style
+from tests.tiers import analysis, conformance, emulation, fuzzing, journal, programs, sanitizing, style
 from tests.tiers.running import TIERS, MissingError, Part, Request, Tally, say
 
 # In the order in which they are run: what fails soon first.
@@ -22,6 +22,7 @@ PARTS: dict[str, Part] = {
     "sanitize": sanitizing.sanitize,
     "fuzz": fuzzing.fuzz,
     "threads": analysis.threads,
+    "aarch64": emulation.aarch64,
     **conformance.PARTS,
 }
 OF_DEFAULT = ("format", "python", "docs", "unit", "pytest")

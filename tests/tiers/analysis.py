@@ -17,7 +17,11 @@ from tests.tiers.unit_tests import programs_of, run_programs
 # the second.
 INCLUDES = (16, 48)
 # What parts build, by preset of CMakePresets.json.
-TARGETS = {"sanitize": ("pure_tests", "fuzzers"), "threads": ("threads_test",)}
+TARGETS = {
+    "sanitize": ("pure_tests", "fuzzers"),
+    "threads": ("threads_test",),
+    "aarch64": ("pure_tests", "mpi_tests", "preload"),
+}
 # Flags of a pure source. (Where the build unites sources, compile_commands.json has none for each of them.)
 FLAGS = ("-std=c++20", "-w", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}")
 

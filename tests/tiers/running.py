@@ -109,7 +109,7 @@ def tool(*names: str) -> str:
     for name in names:
         if found := shutil.which(name):
             return found
-    raise MissingError(f"{names[0]} is not installed; requirements/debian-all.txt names its package")
+    raise MissingError(f"{names[0]} is not installed; requirements/debian-*.txt name its package")
 
 
 def sources(folders: Iterable[str], suffixes: Sequence[str]) -> list[Path]:

@@ -22,6 +22,7 @@ class Batch:
     program: Path
     number: int
     tests: Sequence[str]
+    emulator: Sequence[str] = ()  # the command that runs it
 
 
 def programs_of(folder: Path, kind: str = "") -> list[Path]:
@@ -31,11 +32,12 @@ def programs_of(folder: Path, kind: str = "") -> list[Path]:
     return [Path(path) for name, path in pairs if kind in ("", name)]
 
 
-def names_of(program: Path) -> list[str]:
+def names_of(program: Path, emulator: Sequence[str] = ()) -> list[str]:
     """Tests of a program: SUITE.TEST, with cases INSTANCE/SUITE.TEST/CASE."""
     if not program.is_file():
         raise MissingError(f"{program} is not built")
-    listed = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True)
+    command = [*emulator, str(program), "--gtest_list_tests"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
     names, suite = list[str](), ""
     for line in listed.stdout.splitlines():
         word = line.split("#")[0].strip()
@@ -46,10 +48,10 @@ def names_of(program: Path) -> list[str]:
     return names
 
 
-def batches_of(program: Path, tests: Sequence[str]) -> list[Batch]:
+def batches_of(program: Path, tests: Sequence[str], emulator: Sequence[str] = ()) -> list[Batch]:
     """Batches of a program's tests. Each takes every n-th test, so that the cases of one test are in all."""
     number = -(-len(tests) // BATCH)
-    return [Batch(program, first, tests[first::number]) for first in range(number)]
+    return [Batch(program, first, tests[first::number], emulator) for first in range(number)]
 
 
 def run_batch(request: Request, name: str, batch: Batch, variables: Mapping[str, str]) -> Tally:
@@ -57,7 +59,7 @@ def run_batch(request: Request, name: str, batch: Batch, variables: Mapping[str,
     report = request.reports / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    command = (batch.program, "--gtest_brief=1", f"--gtest_output=xml:{report}")
+    command = (*batch.emulator, str(batch.program), "--gtest_brief=1", f"--gtest_output=xml:{report}")
     chosen = {"GTEST_FILTER": ":".join(batch.tests)}
     status = run(request, *command, quiet=True, timeout=900, variables={**variables, **chosen})
     return tally_of(report, name, status)
@@ -68,9 +70,10 @@ def run_tests(
     name: str,
     tests: Mapping[Path, Sequence[str]],
     variables: Mapping[str, str] | None = None,
+    emulator: Sequence[str] = (),
 ) -> Tally:
     """Tests of some programs, in as many processes at a time as there are jobs."""
-    batches = [batch for program, chosen in tests.items() for batch in batches_of(program, chosen)]
+    batches = [batch for program, chosen in tests.items() for batch in batches_of(program, chosen, emulator)]
     tally = Tally()
     with ThreadPoolExecutor(request.jobs) as pool:
         for done in pool.map(lambda batch: run_batch(request, name, batch, variables or {}), batches):
