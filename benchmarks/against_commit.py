@@ -29,16 +29,8 @@ from convene.base import paths
 from convene.mpi import settings
 
 from benchmarks import common
-from benchmarks.common import baseline, call_times, ratios
+from benchmarks.common import baseline, call_times, ratios, stacks
 from benchmarks.common.observations import Observations
-
-# By name: launcher and library.
-STACKS = {
-    "openmpi4": ("mpirun.openmpi", "openmpi"),
-    "openmpi5": (".stacks/openmpi5/bin/mpirun", "openmpi"),
-    "mpich4": ("mpiexec.mpich", "mpich"),
-    "mpich5": (".stacks/mpich5/bin/mpiexec", "abi"),
-}
 
 # The required subset, by what is chosen (native: nothing is). An i in front is the non-blocking form.
 CELLS = {
@@ -84,10 +76,9 @@ class Session:
 
 def run_once(session: Session, library: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Nanoseconds per call by cell, and of a cache line."""
-    launcher, stack = STACKS[session.stack]
     return call_times.observe(
-        launcher if "/" not in launcher else str(common.ROOT / launcher),
-        stack,
+        stacks.launcher_of(session.stack),
+        stacks.library_of(session.stack),
         library,
         procs=options.procs,
         seconds=options.seconds,
@@ -112,7 +103,7 @@ def measure(
             if time.monotonic() > end:
                 print(f"stopped after {options.minutes:g} minutes; the same command resumes", file=sys.stderr)
                 return
-            stack = STACKS[session.stack][1]
+            stack = stacks.library_of(session.stack)
             observed = {
                 kind: run_once(session, libraries[NEW if kind == NEW else OLD][stack], options)
                 for kind in order.sample([NEW, OLD, CONTROL], 3)
@@ -205,7 +196,7 @@ def markdown(results: dict[str, Any], limit: float) -> str:
 def parse_arguments() -> argparse.Namespace:
     parser = common.parser(__doc__)
     parser.add_argument("--baseline", required=True, metavar="COMMIT", help="the commit to compare with")
-    parser.add_argument("--stacks", default=",".join(STACKS), help="default: %(default)s")
+    parser.add_argument("--stacks", default="openmpi4,openmpi5,mpich4,mpich5", help="default: %(default)s")
     parser.add_argument("--choices", default=",".join(CELLS), help="algorithms (default: %(default)s)")
     parser.add_argument("--procs", type=int, default=2, help="ranks (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=20, help="at least (default: %(default)s)")
@@ -218,11 +209,11 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(text: str, known: dict[str, Any], what: str) -> list[str]:
+def chosen_algorithms(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
-        if name not in known:
-            raise _core.RequestError(_core.no_such(what, name, list(known)))
+        if name not in CELLS:
+            raise _core.RequestError(_core.no_such("choice", name, list(CELLS)))
     return names
 
 
@@ -235,8 +226,8 @@ def main() -> None:
     options = parse_arguments()
     for name in settings.OVERSUBSCRIBED:  # whoever starts this
         os.environ.pop(name, None)
-    stacks = chosen(options.stacks, STACKS, "stack")
-    sessions = [Session(stack, each) for stack in stacks for each in chosen(options.choices, CELLS, "choice")]
+    names = stacks.chosen(options.stacks)
+    sessions = [Session(stack, each) for stack in names for each in chosen_algorithms(options.choices)]
     number = sum(len(session.cells) for session in sessions)
     seconds = sum(START + len(each.cells) * (options.seconds + 0.005) for each in sessions)
     print(
@@ -248,7 +239,7 @@ def main() -> None:
     commit = baseline.commit_of(options.baseline)
     if options.estimate:
         return
-    needed = sorted({STACKS[stack][1] for stack in stacks})
+    needed = sorted({stacks.library_of(stack) for stack in names})
     old = baseline.build(commit, [f"convene-preload-{stack}" for stack in needed], options.jobs)
     libraries = {
         NEW: {stack: paths.preload_library(stack) for stack in needed},

@@ -36,15 +36,8 @@ from convene.mpi import launchers, settings
 from benchmarks import common
 from benchmarks.common import decide_tables
 from benchmarks.common.observations import Observations
+from benchmarks.common.stacks import STACKS, launcher_of, library_of
 
-# By name: launcher and library.
-STACKS = {
-    "openmpi4": ("mpirun.openmpi", "openmpi"),
-    "openmpi5": (".stacks/openmpi5/bin/mpirun", "openmpi"),
-    "mpich4": ("mpiexec.mpich", "mpich"),
-    "mpich5": (".stacks/mpich5/bin/mpiexec", "abi"),
-    "impi": (".stacks/impi/bin/mpiexec", "abi"),
-}
 COLLECTIVES = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce", "scatter")
 WISDOM, LEARNING = "wisdom", "learning"
 QUICK = {
@@ -90,11 +83,6 @@ class Program:
         return START + len(self.sizes(options)) * (self.warm(options) + batches * LOST * batch)
 
 
-def launcher_of(stack: str) -> str:
-    path = STACKS[stack][0]
-    return str(common.ROOT / path) if "/" in path else path
-
-
 def is_installed(stack: str) -> bool:
     return launchers.find_program(launcher_of(stack)) is not None
 
@@ -121,7 +109,7 @@ def tune(program: Program, wisdom: Path, options: argparse.Namespace) -> dict[st
     """Writes wisdom of one stack and number of ranks."""
     words = [sys.executable, "-m", "convene", "tune", *options.collectives.split(","), "--json"]
     words += ["-n", str(program.procs), "--sizes", options.sizes, "--budget", options.tune, "-o", str(wisdom)]
-    words += ["--launcher", launcher_of(program.stack), "--stack", STACKS[program.stack][1]]
+    words += ["--launcher", launcher_of(program.stack), "--stack", library_of(program.stack)]
     words += ["--seed", str(options.seed)]
     since = time.monotonic()
     limit = parsing.parse_budget(options.tune) + PATIENCE
@@ -139,7 +127,7 @@ def tune(program: Program, wisdom: Path, options: argparse.Namespace) -> dict[st
 
 def run_once(program: Program, wisdom: Path, start: int, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Seconds by cell (see the program)."""
-    folder = STACKS[program.stack][1]
+    folder = library_of(program.stack)
     found = settings.find_setting(launcher_of(program.stack), folder)
     variables = settings.mpi_variables(found.launcher, program.procs)
     words = [sys.executable, "-m", "convene", "run", "--stack", folder]
@@ -270,7 +258,7 @@ def main() -> None:
     print(f"{text}; at most {options.minutes:g} minutes", file=sys.stderr)
     if options.estimate:
         return
-    libraries = [paths.preload_library(STACKS[stack][1]).read_bytes() for stack in options.stacks.split(",")]
+    libraries = [paths.preload_library(library_of(stack)).read_bytes() for stack in options.stacks.split(",")]
     same = ("collectives", "sizes", "tune", "repetitions", "batch", "warm", "seed")
     key = " ".join([hashlib.sha256(b"".join(libraries)).hexdigest(), *(str(vars(options)[x]) for x in same)])
     kept = Observations(options.output / "decide_observations.json", key)

@@ -27,7 +27,8 @@ from convene.run.environment import Learning, Settings, prepare
 from convene.stats.bootstrap import estimate, resample_medians
 
 from benchmarks import common
-from benchmarks.decide import STACKS, is_installed, launcher_of
+from benchmarks.common.stacks import STACKS, launcher_of, library_of
+from benchmarks.decide import is_installed
 
 # By name: calls, and seconds of computation.
 PROGRAMS = {
@@ -45,7 +46,7 @@ Times = tuple[float, float]  # of the launcher, within the program
 
 
 def run_once(stack: str, mode: str, program: str, procs: int, wisdom: Path) -> Times:
-    folder = STACKS[stack][1]
+    folder = library_of(stack)
     found = settings.find_setting(launcher_of(stack), folder)
     calls, seconds = PROGRAMS[program]
     command = [str(found.launcher.path), "-n", str(procs)]

@@ -3,9 +3,11 @@
 //
 // A cell is COLLECTIVE:BYTES, a non-blocking one begins with i (iallgather:1024). BYTES are those of a block,
 // or of the vector of bcast and allreduce. Prints one line of JSON: nanoseconds per call of each cell (median
-// of batches; a batch's time is that of its slowest rank), and nanoseconds that a cache line takes from one
-// core to another and back, the state of the machine.
+// of batches; a batch's time is that of its slowest rank), nanoseconds of processor time per call of all
+// ranks together (over all batches), and nanoseconds that a cache line takes from one core to another and
+// back, the state of the machine.
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -85,15 +87,34 @@ double median(std::vector<double>& values) {
   return values[values.size() / 2];
 }
 
-double measure(Cell& cell, double seconds) {
+/// Nanoseconds of processor time that this process has used.
+double processor_time() {
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  const auto nanoseconds = [](const timeval& time) {
+    return 1e9 * static_cast<double>(time.tv_sec) + 1e3 * static_cast<double>(time.tv_usec);
+  };
+  return nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime);
+}
+
+/// Nanoseconds per call.
+struct Times {
+  double elapsed, processor;
+};
+
+Times measure(Cell& cell, double seconds) {
   constexpr double batch_seconds = 1e-3;
   cell.run(20);  // the first calls decide and allocate
   const double estimate = batch(cell, 20) * 1e-9;
   const int calls = std::clamp(static_cast<int>(batch_seconds / estimate), 1, 10000);
   const int batches = std::clamp(static_cast<int>(seconds / (estimate * calls)), 5, 1000);
   std::vector<double> found;
+  const double before = processor_time();
   for (int i = 0; i < batches; ++i) found.push_back(batch(cell, calls));
-  return median(found);
+  const double mine = (processor_time() - before) / (batches * calls);
+  double all = 0;
+  PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return {median(found), all};
 }
 
 /// Nanoseconds of a cache line's way to the next rank and back; 0 without shared memory.
@@ -137,11 +158,14 @@ int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 0.05;
   const double line = line_time();
   if (rank == 0) std::printf("{\"line\": %.2f, \"cells\": {", line);
+  std::string processor;
   for (int i = 2; i < argc; ++i) {
     Cell cell(argv[i]);
-    const double nanoseconds = measure(cell, seconds);
-    if (rank == 0) std::printf("%s\"%s\": %.2f", i > 2 ? ", " : "", cell.name.c_str(), nanoseconds);
+    const Times times = measure(cell, seconds);
+    const std::string name = (i > 2 ? ", \"" : "\"") + cell.name + "\": ";
+    if (rank == 0) std::printf("%s%.2f", name.c_str(), times.elapsed);
+    processor += name + std::to_string(times.processor);
   }
-  if (rank == 0) std::printf("}}\n");
+  if (rank == 0) std::printf("}, \"cpu\": {%s}}\n", processor.c_str());
   MPI_Finalize();
 }
