@@ -12,8 +12,12 @@ import typer
 
 from convene._core import RequestError
 from convene.base import console
+from convene.cli import bash_words
 from convene.cli.app import app
 from convene.cli.usage_errors import sentence_of
+
+# With it, Typer takes the shell of --show-completion from the command line.
+NAMED_SHELL = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -35,7 +39,7 @@ def run(arguments: list[str] | None = None) -> int:
         discard_output()  # a library ends so where the reader has closed the pipe
         return 0
     except MemoryError:
-        console.complain("not enough memory on this machine; try fewer processes")
+        console.complain("not enough memory on this machine; try fewer processes, or smaller files")
         return 1
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -81,12 +85,13 @@ def discard_output() -> None:
 
 
 def open_closed_streams() -> None:
-    """Occupies the numbers of closed standard streams, so that no file gets one. Writing there fails."""
+    """Occupies the numbers of closed standard streams, so that no file gets one. Writing to stdout fails; to
+    stderr, it has no effect."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)  # the lowest number that is free
+            os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY)  # the lowest number that is free
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
@@ -103,6 +108,10 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # τ and µ may not exist in the encoding
+    if os.environ.get("_CONVENE_COMPLETE") == "complete_bash":
+        sys.exit(bash_words.complete(run))
+    if sys.argv[1:2] in (["--show-completion"], ["--install-completion"]) and len(sys.argv) > 2:
+        os.environ[NAMED_SHELL] = "1"
     sys.exit(run())
 
 

@@ -62,6 +62,11 @@ def test_one_collective_has_its_own_alone(convene: Convene) -> None:
     assert "\nhier(" not in convene("list", "alltoallv").out
 
 
+def test_an_empty_name_is_no_collective(convene: Convene) -> None:
+    """As of a shell variable that is not set."""
+    assert "there is no collective ''" in convene("list", "").complaint
+
+
 def test_unknown_collective(convene: Convene) -> None:
     assert convene("list", "allgahter").complaint.startswith(
         "there is no collective 'allgahter'; did you mean allgather"
@@ -123,12 +128,14 @@ def test_exit_status_reaches_the_shell() -> None:
 )
 def test_completion(words: str, expected: str) -> None:
     position = str(len(words.split()) - 1)
-    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=position)
+    lines = words.replace(" ", "\n")
+    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=lines, COMP_CWORD=position)
     assert expected in done.stdout.split()
 
 
 def test_completion_minds_the_collective() -> None:
-    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS="convene predict bcast -a r", COMP_CWORD="4")
+    words = "\n".join(["convene", "predict", "bcast", "-a", "r"])
+    done = call(_CONVENE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="4")
     assert done.stdout.split() == ["remap"]
 
 
