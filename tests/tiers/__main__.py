@@ -48,6 +48,7 @@ def read_request(words: list[str]) -> tuple[Request, list[str], argparse.Namespa
     parser.add_argument(
         "--results", action="store_true", help="print the last results of the tier long and end"
     )
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the words only
     options = parser.parse_args(words)
     tier = "default"
     if options.words and options.words[0] in TIERS:
@@ -79,6 +80,8 @@ def summarize(total: Tally, times: dict[str, float], request: Request) -> None:
 
 def main() -> None:
     request, parts, options = read_request(sys.argv[1:])
+    if options.check:
+        return
     log = journal.Journal(request.build / "tests" / "long.jsonl")
     if options.results:
         print(log.table())

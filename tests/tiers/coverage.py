@@ -13,7 +13,8 @@ from tests.tiers.unit_tests import programs_of, run_programs
 def main() -> None:
     tier = sys.argv[1] if len(sys.argv) > 1 else "default"
     if tier not in TIERS:
-        sys.exit(f"coverage: no tier is called '{tier}'; there are: {', '.join(TIERS)}")
+        print(f"coverage: no tier is called '{tier}'; there are: {', '.join(TIERS)}", file=sys.stderr)
+        sys.exit(2)
     request = Request(tier, seed=1, jobs=2)
     folder = request.build / "coverage"
     folder.mkdir(parents=True, exist_ok=True)
