@@ -70,6 +70,8 @@ def test_what_the_kernel_lacks_is_said(said: str, advice: str) -> None:
         (("run", "--name", "racks", "--", "true"), "convene cluster up --name racks"),
         (("run", "--delay", "1ms", "--", "true"), "add --nodes"),
         (("run", "--private", "--", "true"), "add --nodes"),
+        (("down", "--name", "racks"), "there is no cluster 'racks'"),
+        (("down", "--name", "racks", "--all"), "contradict each other"),
     ],
 )
 def test_wrong_requests(convene: Convene, words: tuple[object, ...], part: str) -> None:

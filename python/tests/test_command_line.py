@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line as a whole: help, option groups, old spellings, fast start."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 
 import pytest
 import typer
+from convene.base import paths
 from convene.cli.app import app
 from convene.cli.groups import grouped
 from convene.cli.renamed import take
@@ -153,6 +155,21 @@ def test_platforms_are_listed_and_printed(convene: Convene, tmp_path: Path) -> N
         for place in ("yahoo", copy)
     ]
     assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"model": 3}', '{"a": 1, "a": 2}', '{"model": {'])
+def test_a_file_that_is_no_platform(convene: Convene, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "platform.json"
+    path.write_text(text)
+    assert "platform.json" in convene("simulate", "platforms", path).complaint
+
+
+def test_a_model_platform_without_its_machine(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "platform.json"
+    platform = json.loads((paths.PACKAGE / "platforms" / "metropolis.json").read_text())
+    del platform["machine"]
+    path.write_text(json.dumps(platform))
+    assert "has no machine" in convene("simulate", "platforms", path).complaint
 
 
 @pytest.mark.parametrize(

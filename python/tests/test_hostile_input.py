@@ -94,6 +94,8 @@ def test_arguments_that_are_not_utf8(convene: Convene, words: tuple[Any, ...]) -
 def test_closed_output() -> None:
     done = start("convene list --json >&-")
     assert (done.returncode, done.stderr) == (1, "convene: standard output is closed: Bad file descriptor\n")
+    for stream in ("2>&-", "2>/dev/full"):  # the sentence is lost, the status is not
+        assert start(f"convene list nosuch {stream}").returncode == 2
     for words in ("list", "list --json", "list allgather"):
         done = start(f"convene {words} | head -1")
         assert (done.returncode, done.stderr) == (0, ""), words

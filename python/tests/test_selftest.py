@@ -97,6 +97,7 @@ def test_launchers_after_the_hyphens(words: str, procs: int | None, expected: ob
     [
         ("", None, NO_LAUNCHER, "the number of ranks is missing"),
         ("mpirun", None, NO_LAUNCHER, "give -n after mpirun"),
+        ("app", None, NO_LAUNCHER, "'app' is no launcher; give one after --"),
         ("mpirun -n", None, NO_LAUNCHER, "-n '' is no number of ranks"),
         ("mpirun -n 1", None, NO_LAUNCHER, "-n '1' is no number of ranks; give 2 or more"),
         ("mpirun -n 4", 8, NO_LAUNCHER, "differ"),

@@ -44,6 +44,14 @@ YAHOO = ("--platform", "yahoo", "-p", 4)
         ),
         (("sweep", "allgather", *YAHOO, "--arrivals", "late:4:1s"), "rank 4"),
         (("sweep", "allgather", *YAHOO, "--arrivals", "uniform:x"), "uniform:x"),
+        (("sweep", "allgather", *YAHOO, "--arrivals", "trace:/"), "the trace '/' cannot be read"),
+        (("sweep", "allgather", *YAHOO, "--sizes", "0:64"), "cannot begin at 0; list it, as in 0,1:64"),
+        (
+            ("sweep", "allgather", *YAHOO, "--incast", "curie=1KiB"),
+            "for the platform 'curie', which is not used",
+        ),
+        (("sweep", "allgather", *YAHOO, "--time-slice", "curie=x"), "for the platform 'curie', which is not"),
+        (("study", "summa", "--time-slice", "1ms"), "the study summa has no --time-slice and no --incast"),
         (
             ("sweep", "allgather", *YAHOO, "--arrivals", "poisson:1"),
             "there is no arrival pattern 'poisson'",

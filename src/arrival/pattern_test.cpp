@@ -154,6 +154,7 @@ TEST(Pattern, ErrorsSayWhatToWrite) {
   EXPECT_NE(error_of("uniform:-1ms").find("is not a time"), std::string::npos);
   EXPECT_NE(error_of("trace:").find("names no file"), std::string::npos);
   EXPECT_NE(error_of("trace:/no/such/file").find("cannot be read"), std::string::npos);
+  EXPECT_NE(error_of("trace:" + testing::TempDir()).find("cannot be read"), std::string::npos);
   EXPECT_EQ(error_of([] { delays("late:3:1ms", 3); }),
             "the arrival pattern 'late:3:1ms' names rank 3, which is out of range (3 processes); name a "
             "smaller rank, or any");

@@ -69,10 +69,11 @@ Trace Trace::parse(std::string_view text, std::string_view name) {
 
 Trace Trace::read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file)
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.bad())  // the latter for a directory
     throw Error("the trace " + in_quotes(path) + " cannot be read; check that it exists and is readable");
-  return parse(text, in_quotes(path));
+  return parse(text.str(), in_quotes(path));
 }
 
 std::string Trace::text() const {

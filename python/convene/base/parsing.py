@@ -84,6 +84,8 @@ def parse_sizes(text: str, option: str = "--sizes") -> list[int]:
             raise RequestError(
                 f"the range {option} '{part}' is empty; give the smaller size first, as in 8:1MiB"
             )
+        if first == 0 < last:
+            raise RequestError(f"the range {option} '{part}' cannot begin at 0; list it, as in 0,1:64")
         if last > MOST_SIZE:
             raise RequestError(f"{option} '{part}' is too large; give less than 2 GiB")
         while first <= last:

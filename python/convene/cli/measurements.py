@@ -23,6 +23,8 @@ from convene.mpi.settings import Setting
 
 MOST_PROCS = 1 << 16
 ORDERS = ("shuffled", "fixed")
+DAY = 86_400  # seconds
+MINUTE = 60e6  # microseconds
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,9 @@ class Sampling:
     ] = 50
     seconds: Annotated[
         float,
-        typer.Option(min=0, help="Stop a size after this time, but not before 10 observations; 0: no limit."),
+        typer.Option(
+            min=0, max=DAY, help="Stop a size after this time, but not before 10 observations; 0: no limit."
+        ),
     ] = 0.0
     precision: Annotated[
         float,
@@ -45,7 +49,9 @@ class Sampling:
             "each side; 0: no limit.",
         ),
     ] = 0.0
-    batch: Annotated[float, typer.Option(min=1, help="Duration of one observation, in microseconds.")] = 200.0
+    batch: Annotated[
+        float, typer.Option(min=1, max=MINUTE, help="Duration of one observation, in microseconds.")
+    ] = 200.0
     order: Annotated[
         str,
         typer.Option(
@@ -70,7 +76,10 @@ class Conditions:
         ),
     ] = "barrier"
     window: Annotated[
-        float, typer.Option(min=1, help="Microseconds to the first deadline; increased when ranks miss it.")
+        float,
+        typer.Option(
+            min=1, max=MINUTE, help="Microseconds to the first deadline; increased when ranks miss it."
+        ),
     ] = 200.0
     cache: Annotated[
         str,

@@ -111,23 +111,41 @@ class Physics:
 
     def on(self, platform: platforms.Platform) -> platforms.Platform:
         """The platform with the fields that are given for it."""
-        fields: dict[str, Any] = {}
-        if text := value_for(self.time_slice, platform):
-            fields["time_slice"] = parsing.parse_seconds(text, "--time-slice")
-        if text := value_for(self.incast, platform):
-            fields["incast"] = {"buffer": _core.size(text)}
-        return platform.with_fields(fields) if fields else platform
+        return self.in_each([platform])[0]
+
+    def in_each(self, given: list[platforms.Platform]) -> list[platforms.Platform]:
+        """The platforms with the fields that are given for them."""
+        names = [each.name for each in given]
+        fields = [dict[str, Any]() for _ in given]
+        if self.time_slice is not None:
+            chosen, text = value_for(self.time_slice, names, "--time-slice")
+            seconds = parsing.parse_seconds(text, "--time-slice")
+            for i in chosen:
+                fields[i]["time_slice"] = seconds
+        if self.incast is not None:
+            chosen, text = value_for(self.incast, names, "--incast")
+            buffer = {"buffer": _core.size(text)}
+            for i in chosen:
+                fields[i]["incast"] = buffer
+        return [each.with_fields(new) if new else each for each, new in zip(given, fields, strict=True)]
 
     def in_all(self, cases: list[Case]) -> list[Case]:
         """The cases on such platforms."""
-        changed = {each.platform: self.on(each.platform) for each in cases}
+        used = list(dict.fromkeys(each.platform for each in cases))
+        changed = dict(zip(used, self.in_each(used), strict=True))
         return [replace(each, platform=changed[each.platform]) for each in cases]
 
 
-def value_for(given: str | None, platform: platforms.Platform) -> str:
-    """Of VALUE or PLATFORM=VALUE; empty if it is for another platform."""
-    name, equals, value = (given or "").rpartition("=")
-    return value if not equals or name == platform.name else ""
+def value_for(given: str, names: list[str], option: str) -> tuple[list[int], str]:
+    """Of VALUE or PLATFORM=VALUE: which of the platforms it is for, and the value."""
+    wanted, equals, value = given.rpartition("=")
+    chosen = [i for i, name in enumerate(names) if not equals or name == wanted]
+    if not chosen:
+        used = ", ".join(dict.fromkeys(names))
+        raise RequestError(
+            f"{option} {given} is for the platform '{wanted}', which is not used; used: {used}"
+        )
+    return chosen, value
 
 
 @dataclass(frozen=True)

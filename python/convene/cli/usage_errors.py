@@ -19,6 +19,9 @@ def sentence_of(error: Exception, text: str) -> str:
     words = " ".join(text.replace(": Value error, ", ": ").split()).rstrip(".")
     if found := VALIDATED.fullmatch(words):
         words = f"{found['name']} must be {wanted_in_words(found['wanted'])}{given_by(error)}"
+    words = words.replace(" Did you mean ", " did you mean ").replace(". did", "; did")
+    if words.endswith("?"):
+        return words
     return f"{words}; see --help" if words else "the command line is incomplete; see --help"
 
 

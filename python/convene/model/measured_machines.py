@@ -18,10 +18,15 @@ Described = dict[str, Any]  # a part of a platform file, which has been checked
 def simulated_platform(file: PlatformFile) -> Platform:
     """Latency and overheads are LogGP's; the bandwidth is Hockney's, or else LogGP's. Messages share a
     link if τ-Lop's L(m, 2) grows at least 1.5 times as fast as L(m, 1). Raises RequestError without LogGP."""
+    _ = file.parsed  # raises an error for an invalid one
     found = json.loads(file.text)
     model = found["model"]
     unit = UNITS[model.get("time_unit", "s")]
     channels = model["channels"]
+    if "machine" not in found:
+        raise RequestError(
+            f'{file.origin} has no machine, which a simulation needs; add one: "node:4 core:8"'
+        )
     for channel in channels:
         if "loggp" not in channel:
             raise RequestError(

@@ -29,7 +29,7 @@ def unknown(origin: str, line: int = 1) -> RequestError:
 def check_json(text: str, origin: str, wanted: str | None) -> list[Report]:
     root: Node = parse(text, origin)
     names = [name for name, _ in root.members]
-    if "convene_rules" in names:
+    if "convene_rules" in names or wanted == "convene":
         return [check_own(root, origin)]
     if "rule_file_version" in names or "collectives" in names:
         asked = [wanted] if wanted in MPIS else [OPENMPI_6]
@@ -44,7 +44,8 @@ def check_words(text: str, origin: str, wanted: str | None) -> list[Report]:
         return [ucc.check(text) if found[1] == "UCC_" else intel.check(text)]
     words = [word for line in text.split("\n") for word in WORD.findall(line.partition("#")[0])]
     if not words:
-        raise RequestError(f"{origin}:1: the file is empty; Open MPI ignores it without a message")
+        ignored = "; Open MPI ignores it without a message" if wanted in (None, *MPIS, "han") else ""
+        raise RequestError(f"{origin}:1: the file is empty{ignored}")
     if openmpi_classic.VERSION.match(text) is None:
         if not words[0][:1].isdigit():
             raise unknown(origin)

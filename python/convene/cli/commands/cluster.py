@@ -264,10 +264,15 @@ def down(
     name: Name = "default",
     every: Annotated[bool, typer.Option("--all", help="Remove all clusters.")] = False,
 ) -> None:
-    for each in known() if every else [check_name(name)]:
+    if every and name != "default":
+        raise RequestError("--name and --all contradict each other; leave one out")
+    if name not in ("default", *known()):
+        there = "; there are: " + ", ".join(known()) if known() else ""
+        raise RequestError(f"there is no cluster '{check_name(name)}'{there}")
+    for each in known() if every else [name]:
         found = load(each)
         if found is None:
-            console.make(error=True).print(f"there is no cluster '{each}'")
+            console.complain(f"there is no cluster '{each}'")
             continue
         tools.check_root()
         lifecycle.remove(found)

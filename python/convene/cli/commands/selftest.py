@@ -16,7 +16,7 @@ from convene.cli.commands import info
 from convene.cli.commands.info import Facts
 from convene.cli.groups import grouped
 from convene.cli.options import Json, Launch, check_output
-from convene.mpi import settings
+from convene.mpi import launchers, settings
 from convene.selftest import kit, parts
 from convene.selftest.kit import Launched, Result, Verdict
 
@@ -64,6 +64,8 @@ def launch_of(command: list[str], procs: int | None, launch: Launch) -> tuple[st
             raise RequestError(f"-n {procs} and {command[at]} {number} differ; give one")
         procs = int(number)
     if procs is None:
+        if not launchers.is_launcher(words[0]):
+            raise RequestError(f"'{words[0]}' is no launcher; give one after --, as in -- mpirun -n 4")
         raise RequestError(f"the number of ranks is missing; give -n after {words[0]}")
     return shlex.join(words), procs
 

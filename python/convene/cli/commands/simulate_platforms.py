@@ -64,7 +64,9 @@ def text_of(name: str) -> str:
     if path.is_file():
         file = platform_files.load(name)
         if not platforms.is_platform(path.read_text(encoding="utf-8-sig")):
-            return json.dumps(jsons.parse(measured_machines.simulated_platform(file).text, name), indent=1)
+            platform = measured_machines.simulated_platform(file)
+            _ = platform.machine  # raises an error for an invalid one
+            return json.dumps(jsons.parse(platform.text, name), indent=1)
     return platforms.load_platform(name).text
 
 

@@ -60,10 +60,16 @@ def study(
     check_procs(chosen, procs)
     run = in_order(chosen, journal) if order == "compiled" else at_once(journal)
 
+    simulated = 0
+
     def simulate(cases: list[Case]) -> list[Any]:
+        nonlocal simulated
+        simulated += len(cases)
         return run(physics.in_all(cases))
 
     result = chosen.run_on(simulate, procs) if procs and chosen.run_on else chosen.run(simulate)
+    if physics.is_given and simulated == 0:
+        raise RequestError(f"the study {chosen.name} has no --time-slice and no --incast; leave them out")
     written.write(result, journal)
     if figure:
         draw(chosen, result, figure)

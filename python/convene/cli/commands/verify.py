@@ -113,6 +113,7 @@ def print_table(results: list[Result], title: str) -> None:
         title,
         *("collective", "algorithm", *numbers, "verdict"),
         numbers=numbers,
+        keys=2,
         optional=("blocks", "messages", "rounds"),
         whole=("verdict",),
     )

@@ -86,6 +86,7 @@ def table(result: Result) -> Table:
         "network",
         *heads,
         numbers=heads,
+        keys=2,
     )
     for each in result["rows"]:
         first = first_of(result["rows"], each["network"])
