@@ -160,6 +160,7 @@ def test_simulations_have_pages_too(
         (["runs", 0, "procs"], -1, "runs[0].procs must be from 1 to"),
         (["runs", 0, "sizes"], [], "runs[0] has no sizes"),
         (["runs", 0, "sizes", 0, "contenders"], [], "runs[0].sizes[0] has no contenders"),
+        (["runs", 0, "sizes", 0, "load"], [], "runs[0].sizes[0].load must have two texts"),
         (["runs", 0, "sizes", 0, "contenders", 0, "seconds"], [], "as many observations as the first"),
         (
             ["runs", 0, "sizes", 0, "contenders", 0, "seconds"],

@@ -65,6 +65,7 @@ def test_a_page_is_drawn(convene: Convene, tmp_path: Path) -> None:
 def test_a_program_without_an_mpi_is_refused(convene: Convene) -> None:
     assert "cannot detect the MPI of true" in convene("info", "true").complaint
     assert "program 'no-such-program' not found" in convene("info", "no-such-program").complaint
+    assert "program '' not found" in convene("info", "").complaint
 
 
 def test_settings_are_listed_without_the_secret(convene: Convene, monkeypatch: pytest.MonkeyPatch) -> None:

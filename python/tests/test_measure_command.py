@@ -99,6 +99,9 @@ def test_what_the_program_says(
             ["-n", 2, "--plots", "/no/such"],
             "cannot create the directory --plots /no/such: No such file or directory",
         ),
+        (["-n", 2, "--fit-to", ""], "--fit-to is empty; give a value, as in --fit-to bcast=binomial"),
+        (["-n", 2, "--fit-to", ","], "--fit-to is empty"),
+        (["-n", 2, "--name", ""], "--name is empty"),
         (["-n", 2, "--fit-to", "binomial"], "invalid --fit-to 'binomial'; give COLLECTIVE=ALGORITHM"),
         (
             ["-n", 3, "--fit-to", "allgather=recursive_doubling"],

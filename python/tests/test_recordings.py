@@ -232,6 +232,7 @@ def test_two_runs_in_one_directory(tmp_path: Path) -> None:
         (["--picture", "t.png", "."], "--picture t.png must end in .svg"),
         (["--arrivals", "nowhere/t.txt", "."], "the directory nowhere does not exist"),
         (["--site", "1", "."], "for --arrivals FILE"),
+        (["--site", "0", "--arrivals", "t.txt", "."], "--site"),
         (["--use", "allgather=ring", "."], "for running a program"),
         (["--use", "allgather=rong", "--", "true"], "rong"),
     ],
@@ -298,9 +299,17 @@ def test_trace_as_json(convene: Convene, tmp_path: Path) -> None:
     assert received["waiting_seconds"] == pytest.approx(4.0)
     assert [call["last"] for call in received["timeline"]] == [2] * 4
     assert received["sites"][0]["lateness_by_rank"] == pytest.approx([0, 0, 0.5])
-    done = convene("trace", tmp_path, "--site", 2, "--arrivals", tmp_path / "t.txt")
-    assert done.status == 2
-    assert "--site 2 is out of range; give a number from 1 to 1" in done.err
+
+
+def test_a_site_that_is_not_there_is_refused_before_anything_is_written(
+    convene: Convene, tmp_path: Path
+) -> None:
+    write_all(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    words = ("trace", tmp_path, "--export", tmp_path / "t.json", "--arrivals", tmp_path / "t.txt")
+    refused = convene(*words, "--site", 2).complaint
+    assert refused == "--site 2 is out of range; give a number from 1 to 1"
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_names_of_places() -> None:

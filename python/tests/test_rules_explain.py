@@ -186,7 +186,12 @@ def test_sizes_that_ranks_do_not_know_are_0(convene: Convene) -> None:
         (("allgather", "-p", 8, "--bytes", 2**62), "are too large"),
         (("bcast", "-p", 2, "--bytes", 8, "--non-commutative"), "leave out --non-commutative"),
         (("bcast", "-p", 2, "--bytes", 8, "--rules", "/no/rules"), "/no/rules cannot be read"),
-        (("bcast", "-p", 2, "--bytes", 8, "--wisdom", "/no/wisdom"), "cannot read --wisdom"),
+        (
+            ("bcast", "-p", 2, "--bytes", 8, "--wisdom", "/no/wisdom"),
+            "cannot read --wisdom /no/wisdom: No such file or directory; convene wisdom list shows",
+        ),
+        (("bcast", "-p", 2, "--bytes", 8, "--mpi", ""), "--mpi is empty"),
+        (("bcast", "-p", 2, "--bytes", 8, "--use", ""), "--use '' names no algorithm"),
         (("allgather", "-p", 5, "--bytes", 8, "--use", "allgather=recursive_doubling"), "has 5"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from convene import _core
 from convene._core import RequestError
-from convene.rules import checking, exporting
+from convene.rules import checking, choices, exporting
 from convene.tune import wisdom_files
 from convene.tune.wisdom_files import Entry
 
@@ -145,6 +145,20 @@ def test_what_is_left_out_has_a_reason(name: str) -> None:
     assert reason in str(error.value)
 
 
+def test_sizes_without_a_limit_are_said() -> None:
+    any_size, from_8 = (
+        entry(bytes=[0, wisdom_files.NO_LIMIT]),
+        entry(bytes=[8, wisdom_files.NO_LIMIT], procs=4),
+    )
+    for one, span in ((any_size, "any size"), (from_8, "from 8 bytes on")):
+        slow = cast(Entry, {**one, "upper": 0.99})
+        done = export("openmpi-5", entry(collective="bcast", native_algorithm="chain"), slow)
+        assert done.left[0].what == f"allgather of {one['procs']} ranks, {span}, sparbit"
+        least, most = one["bytes"]
+        same = choices.Choice("allgather", one["procs"], least, most, "sparbit")
+        assert str(same) == done.left[0].what
+
+
 def test_layouts_that_rules_cannot_tell_apart() -> None:
     done = export(
         "openmpi-5",
@@ -169,7 +183,12 @@ def test_requests_that_cannot_be_met(convene: Convene, tmp_path: Path) -> None:
     words = ("rules", "export", "--wisdom", wisdom, "--to")
     assert "choose one with --mpi" in convene(*words, "openmpi-5").complaint
     assert "no wisdom for Open MPI 4;" in convene(*words, "openmpi-4").complaint
+    assert convene(*words, "intel").complaint == (
+        "no wisdom for Intel MPI; there is wisdom for: Open MPI 5.0.11, Open MPI 5.0.7"
+    )
     assert "openmpi-4" in convene(*words, "openmpi-3").complaint
+    folder = convene("rules", "export", "--to", "intel", "--wisdom", tmp_path).complaint
+    assert f"wisdom file {tmp_path} is a directory" in folder
     assert "is for --to mpich only" in convene(*words, "openmpi-5", "--library", wisdom).complaint
     other = write(tmp_path, entry(mpi="MPICH 5.0.2", native_algorithm="MPIR_Allgather_intra_ring"))
     said = convene("rules", "export", "--wisdom", other, "--to", "mpich", "--library", other).complaint

@@ -24,6 +24,11 @@ MPICH = "HYDRA build details:\n    Version:  5.0.2"
             "launcher 'mpirun-that-is-not-there' not found",
         ),
         (("--", "no-such-program"), "program 'no-such-program' not found"),
+        (("--use", "", "--", "true"), "--use '' names no algorithm"),
+        (("--use", ",", "--", "true"), "--use ',' names no algorithm"),
+        (("--wisdom", "", "--", "true"), "--wisdom is empty"),
+        (("--transport", "", "--", "true"), "invalid --transport ''"),
+        (("--wisdom", "/", "--", "true"), "cannot read --wisdom /: Is a directory; name another file"),
         (("--", "true"), "cannot detect the MPI of 'true'; give --stack openmpi"),
         (
             ("--use", "allgather=sparbti", "--", "true"),
@@ -86,6 +91,19 @@ def test_broken_rules(convene: Convene, tmp_path: Path, rules: str, sentence: st
     path = tmp_path / "rules.json"
     path.write_text(rules)
     assert sentence in convene("run", "--rules", path, "--", "true").complaint
+
+
+def test_programs_that_cannot_be_run(convene: Convene, tmp_path: Path) -> None:
+    program = tmp_path / "noexec.sh"
+    program.touch()
+    for command in (("run", "--"), ("info",)):
+        assert convene(*command, program).complaint == (
+            f"program '{program}' is not executable; run chmod +x {program}"
+        )
+        assert f"program '{tmp_path}' is a directory" in convene(*command, tmp_path).complaint
+    launcher = tmp_path / "mpirun"
+    launcher.touch()
+    assert f"launcher '{launcher}' is not executable" in convene("run", "--", launcher, "true").complaint
 
 
 def test_rules_from_a_pipe(convene: Convene, tmp_path: Path) -> None:

@@ -206,6 +206,14 @@ def test_mapping(convene: Convene) -> None:
         (("ring", "-p", 4, "-f", "svg", "--mapping", "node:1 core:2"), "4 processes do not fit"),
         (("ring", "-p", 4, "-f", "svg", "--placement", "spiral"), "spiral"),
         (("ring", "-p", 4, "-f", "svg", "--rounds", "7"), "7"),
+        (("ring", "-p", 4, "-f", "svg", "--rounds", ""), "--rounds must be whole numbers"),
+        (
+            ("ring", "-p", 4, "-f", "svg", "--mapping", ""),
+            "--mapping is empty; give a value, as in --mapping",
+        ),
+        (("ring", "-p", 4, "-f", "svg", "--placement", " "), "--placement is empty"),
+        (("ring", "-p", 4, "--graph", ""), "--graph is empty"),
+        (("ring", "-p", 4, "-f", "goal", "--bytes", ""), "'' is not a size"),
         (
             ("ring", "-p", 4, "-f", "svg", "--width", "wide"),
             "--width must be a whole number from 200 to 10000",

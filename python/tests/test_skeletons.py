@@ -166,6 +166,7 @@ def test_wrong_skeletons(convene: Convene, tmp_path: Path, change: dict[str, Any
     ("options", "sentence"),
     [
         (("--use", "bcast=chain"), "the skeleton has no bcast without a fixed algorithm"),
+        (("--use", ""), "--use '' names no algorithm; give one, as in allgather=ring"),
         (("--use", "allgather=native"), "native has no schedule to simulate"),
         (("--use", "allgather=recursive_doubling"), "needs a number of processes that is a power of two"),
         (("--algorithms", "ring"), "No such option: --algorithms"),

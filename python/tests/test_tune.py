@@ -160,9 +160,86 @@ def test_an_unknown_collective_is_refused(
             "there is no collective 'allgahter'"
             in convene("wisdom", words[0], "allgahter", *words[1:]).complaint
         )
-    assert convene("wisdom", "show", "allgather").out == (
-        "No wisdom file found; convene tune -n RANKS writes one.\n"
+
+
+def test_no_wisdom_file_has_a_reason(
+    convene: Convene, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(wisdom_files, "search_path", lambda: [tmp_path / "convene" / "wisdom.json"])
+    for words in (("list",), ("show", "allgather")):
+        assert convene("wisdom", *words).out == "No wisdom file found; convene tune -n RANKS writes one.\n"
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    for value in (tmp_path / "none.json", tmp_path, "none"):
+        monkeypatch.setenv("CONVENE_WISDOM", str(value))
+        for words in (("list",), ("show", "allgather")):
+            said = "".join(convene("wisdom", *words).out.split())
+            assert said.startswith(f"CONVENE_WISDOM={value}")
+            assert "unsetthevariable" in said
+    merged = " ".join(convene("wisdom", "merge", file).out.split())
+    assert "now has 2 entries; the library does not read it, because CONVENE_WISDOM=none" in merged
+    assert "does not read it" not in convene("wisdom", "merge", file, "--file", tmp_path / "w2.json").out
+
+
+def test_what_is_no_wisdom_file_is_said(convene: Convene, file: Path, tmp_path: Path) -> None:
+    binary = tmp_path / "bin.json"
+    binary.write_bytes(b"\xff\xfe")
+    assert convene("wisdom", "list", "--file", binary).complaint == (
+        f"cannot read the wisdom file {binary}: it is not UTF-8"
     )
+    for words in ("check", "merge", "list --file", "show --file", "forget bcast --file"):
+        assert (
+            f"wisdom file {tmp_path} is a directory" in convene("wisdom", *words.split(), tmp_path).complaint
+        )
+    assert "it is a directory" in convene("wisdom", "merge", file, "--file", tmp_path).complaint
+
+
+def test_a_refused_merge_leaves_nothing(convene: Convene, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "q1.json"
+    other.write_text("[]")
+    before = sorted(tmp_path.iterdir())
+    assert convene("wisdom", "merge", file, "--file", other).complaint
+    nowhere = tmp_path / "no" / "sub" / "new.json"
+    complaint = convene("wisdom", "merge", file, "--file", nowhere).complaint
+    assert complaint == f"cannot write {nowhere}: the directory {nowhere.parent} does not exist"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_mpi_without_entries_is_refused(convene: Convene, file: Path) -> None:
+    before = file.read_text()
+    for words in (("show", "--file"), ("forget", "--file"), ("check",)):
+        for name in ("Nope", ""):
+            assert convene("wisdom", *words, file, "--mpi", name).complaint == (
+                f"no entries of MPI '{name}'; there are: Open MPI 4.1.4"
+            )
+    assert file.read_text() == before
+    assert "ring" in convene("wisdom", "show", "--file", file, "--mpi", "Open MPI 4.1.4").out
+
+
+def test_all_entries_or_some(convene: Convene, file: Path) -> None:
+    before = file.read_text()
+    for words in (("bcast",), ("--mpi", "Open MPI 4.1.4")):
+        assert "--all removes all" in convene("wisdom", "forget", *words, "--all", "--file", file).complaint
+    for word in ("show", "forget"):
+        assert "no collective ''" in convene("wisdom", word, "", "--file", file).complaint
+    assert file.read_text() == before
+    assert "2 of 2" in convene("wisdom", "forget", "--all", "--file", file).out
+
+
+def test_sizes_without_a_limit(convene: Convene, tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    spans = [[0, wisdom_files.NO_LIMIT], [8, wisdom_files.NO_LIMIT]]
+    path.write_text(wisdom_files.text_of([entry(bytes=spans[0]), entry(bytes=spans[1], procs=3)]))
+    shown = convene("wisdom", "show", "--file", path).out
+    assert "any size" in shown
+    assert "from 8 B on" in shown
+    received = convene("wisdom", "show", "--file", path, "--json").json
+    assert [each.get("bytes") for each in received] == [None, {"min": 8}]
+    assert [wisdom_files.normal(each)["bytes"] for each in received] == spans
+    assert convene("wisdom", "list", "--file", path, "--json").json == {str(path): received}
+    assert convene("wisdom", "merge", path, "--file", tmp_path / "m.json").status == 0
+    assert str(wisdom_files.NO_LIMIT) in (tmp_path / "m.json").read_text()
 
 
 def test_wisdom_names_the_method(convene: Convene, file: Path) -> None:
@@ -275,7 +352,9 @@ def program(monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
 
 
 def test_a_killed_tuning_continues(convene: Convene, program: FakeProgram, tmp_path: Path) -> None:
-    path = tmp_path / "new" / "w.json"
+    missing = convene("tune", "-n", "2", "-o", tmp_path / "no" / "w.json").complaint
+    assert f"the directory {tmp_path / 'no'} does not exist" in missing
+    path = tmp_path / "w.json"
     words = ("tune", "allgather", "alltoall", "-n", "2", "--sizes", "8,64,512", "-o", path)
     program.lives = 6  # the nodes, the screening of allgather, and two of three sizes of its first method
     killed = convene(*words)

@@ -5,10 +5,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from convene._core import RequestError
 from convene.base import console
+from convene.base.result_types import Measurement
+from convene.bench import files
+
+from .conftest import Convene
 
 # No file may exceed 4 KiB: as on a full disk, a write stops in the middle. In a process of its own, since
 # the limit would hold for the files of pytest, too.
@@ -52,6 +57,58 @@ def test_a_file_is_replaced_with_its_mode_and_through_a_link(tmp_path: Path) -> 
     console.write_file(link, "new")
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o640)
     assert link.is_symlink()
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "old.json"
+    old.touch()
+    console.check_file(tmp_path / "new.json")
+    with pytest.raises(RequestError, match=f"cannot write {tmp_path}: it is a directory"):
+        console.check_file(tmp_path)
+    with pytest.raises(RequestError, match=r"the directory .*/no does not exist"):
+        console.check_file(tmp_path / "no" / "new.json")
+    monkeypatch.setattr("os.access", lambda path, _: path == old)  # root may write everywhere
+    console.check_file(old)
+    with pytest.raises(RequestError, match="is not writable"):
+        console.check_file(tmp_path / "new.json")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "bench run allgather -n 2 --sizes 8 -o d.json",
+        "simulate sweep allgather --platform curie -p 4 --sizes 8 -o d.json",
+        "run --report d.html -- ./program",
+        "trace --arrivals d.json -- ./program",
+        "trace --export d.json -- ./program",
+        "report d.html -o d.html",
+        "tune -n 2 -o d.json",
+        "measure -n 2 -o d.json",
+        "info -o d.svg",
+    ],
+)
+def test_a_directory_is_no_output_file(
+    convene: Convene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """Nothing runs, and nothing is left."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.json", "d.html", "d.svg"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "program").write_text("#!/bin/sh\ntouch ran\n")
+    (tmp_path / "program").chmod(0o755)
+    before = sorted(tmp_path.iterdir())
+    assert "it is a directory" in convene(*words.split()).complaint
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_measurement_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.mkdir()
+    with pytest.raises(RequestError, match=f"cannot write {path}: Is a directory"):
+        files.write(path, cast(Measurement, {"collective": "allgather"}))
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_device_is_written_to() -> None:

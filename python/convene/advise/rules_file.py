@@ -21,6 +21,7 @@ def check(path: Path) -> None:
     if not path.resolve().parent.is_dir():
         raise RequestError(f"cannot write -o {path}: the directory {path.parent} does not exist")
     if not path.exists():
+        console.check_file(path)
         return
     try:
         value = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

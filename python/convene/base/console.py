@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Console output: results on stdout, everything about them on stderr."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -57,7 +58,8 @@ def say(sentence: str, *, error: bool = False) -> None:
 def complain(sentence: str) -> None:
     """Prints one line on stderr."""
     line = jsons.printable(sentence).replace("\n", "\\x0a")  # of a text that is quoted
-    print(f"convene: {line}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # stderr is full: the exit status has to do
+        print(f"convene: {line}", file=sys.stderr, flush=True)
 
 
 def table(
@@ -86,6 +88,18 @@ def json_text(value: Any) -> str:
 def print_json(value: Any) -> None:
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
     print(json_text(value) if is_unicode else json.dumps(value, indent=1))
+
+
+def check_file(path: Path) -> None:
+    """Refuses a file that `write_file` cannot write, before the work starts."""
+    if path.is_dir():
+        raise RequestError(f"cannot write {path}: it is a directory; name a file in it")
+    if not path.parent.is_dir():
+        raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
+    real = path.resolve()
+    is_replaceable = os.access(real.parent, os.W_OK | os.X_OK)
+    if not is_replaceable and not (real.exists() and os.access(real, os.W_OK)):
+        raise RequestError(f"cannot write {path}: the directory {path.parent} is not writable; name another")
 
 
 def write_file(path: Path, content: str | bytes) -> None:

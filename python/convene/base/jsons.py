@@ -35,14 +35,17 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """What prevents reading a text, in words."""
+    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8"
+
+
 def read_text(path: Path) -> str:
     """A file's text, which is UTF-8."""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise RequestError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise RequestError(f"{path} cannot be read: it is not UTF-8") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{path} cannot be read: {why_unreadable(error)}") from None
 
 
 def read(path: Path) -> Any:

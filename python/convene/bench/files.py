@@ -18,9 +18,7 @@ BY_RANK = ("processor_seconds", "voluntary_switches", "involuntary_switches")
 
 def write(path: Path, result: Measurement) -> None:
     """All or nothing: a file that was there before is replaced in one step."""
-    new = path.with_name(path.name + ".new")
-    console.write_file(new, json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
-    new.replace(path)
+    console.write_file(path, json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def read(path: Path) -> Measurement:
@@ -65,6 +63,9 @@ def fault_of_cell(cell: Cell, procs: int) -> str:
         return " has no contenders"
     if cell["bytes"] < 0:
         return f".bytes is {cell['bytes']}"
+    load = cell.get("load")
+    if load is not None and (len(load) != 2 or not all(text.split() for text in load)):
+        return ".load must have two texts, of before and after"
     count = len(cell["contenders"][0]["seconds"])
     for i, contender in enumerate(cell["contenders"]):
         where = f".contenders[{i}]"

@@ -43,7 +43,10 @@ class Journal:
         if resume:
             self._check(request, asked)
         else:
-            folder.mkdir()
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise RequestError(f"cannot create the directory {folder}: {error.strerror}") from None
             console.write_file(request, console.json_text(asked) + "\n")
 
     @staticmethod

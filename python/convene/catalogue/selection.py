@@ -23,7 +23,10 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
     """Algorithms as contenders. "all" stands for those of Convene's that can run on so many ranks, wherever
     these are: without compositions, which need to know the nodes, and those that share memory."""
     chosen: dict[str, None] = {}
-    for name in parsing.split_names(text):
+    names = parsing.split_names(text)
+    if names and "" in (part.strip() for part in text.split(",")):
+        raise RequestError(f"'{text}' has an empty name; name an algorithm there, or leave out a comma")
+    for name in names:
         if name == "all":
             known = [
                 algorithm["name"]
@@ -34,6 +37,14 @@ def choose_algorithms(collective: str, procs: int, text: str) -> list[str]:
         else:
             chosen[check_contender(collective, procs, name)] = None
     return list(chosen)
+
+
+def check_use(text: str) -> None:
+    """Refuses a --use without an algorithm, such as a shell variable that is not set."""
+    if not text.strip(", \n"):
+        raise RequestError(
+            f"--use '{text}' names no algorithm; give one, as in allgather=ring, or leave it out"
+        )
 
 
 def check_contender(collective: str, procs: int, name: str) -> str:

@@ -59,8 +59,11 @@ def shared_bytes() -> int:
 
 def explain(call: AskedCall, sources: Sources) -> tuple[Explained, str]:
     """The choice with all reasons, and the MPI for which wisdom was read."""
-    wisdom = check_wisdom(sources.wisdom) or os.environ.get("CONVENE_WISDOM", "")
+    absent = "; convene wisdom list shows the files that are read"
+    wisdom = check_wisdom(sources.wisdom, if_absent=absent) or os.environ.get("CONVENE_WISDOM", "")
     has_wisdom = any(Path(path).exists() for path in _core.wisdom_files(wisdom))
+    if sources.mpi == "":
+        raise RequestError("--mpi is empty; give a name, as in 'Open MPI 4.1.4', or leave it out")
     mpi = sources.mpi or (mpi_here() if has_wisdom else "")
     request = _core.ExplainRequest(
         collective=call.collective,

@@ -10,7 +10,7 @@ import typer
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import parsing
+from convene.base import console, parsing
 from convene.cli import completion
 from convene.mpi import stacks
 
@@ -57,6 +57,12 @@ def complete(known: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [name for name in known if name.startswith(incomplete)]
 
 
+def refuse_empty(option: str, text: str | None, example: str) -> None:
+    """Refuses an empty value, such as a shell variable that is not set."""
+    if text is not None and not text.strip():
+        raise RequestError(f"{option} is empty; give a value, as in {option} {example}, or leave it out")
+
+
 def check_word(option: str, word: str, known: Sequence[str]) -> str:
     if word not in known:
         raise RequestError(f"unknown value '{word}' of {option}; choose {', '.join(known)}")
@@ -78,8 +84,7 @@ def check_output(option: str, path: Path | None, suffix: str) -> None:
         return
     if suffix and path.suffix != suffix:
         raise RequestError(f"{option} {path} must end in {suffix}")
-    if not path.parent.is_dir():
-        raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
+    console.check_file(path)
 
 
 def choices(words: Iterable[str]) -> str:

@@ -76,8 +76,7 @@ class ProgramFacts:
 
 
 def inspect(program: str) -> ProgramFacts:
-    if launchers.find_program(program) is None:
-        raise RequestError(f"program '{program}' not found")
+    launchers.require_program(program)
     usage = usages.usage_of([program], None)
     if usage is None:
         raise RequestError(f"cannot detect the MPI of {program}; give an executable that is linked to an MPI")

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -78,6 +79,17 @@ def find_program(word: str) -> Path | None:
     return Path(found) if found else None
 
 
+def require_program(word: str, what: str = "program", hint: str = "") -> Path:
+    """Where a program is. Refuses one that cannot be run, with the reason."""
+    if path := find_program(word):
+        return path
+    if "/" in word and Path(word).is_dir():
+        raise RequestError(f"{what} '{word}' is a directory; name an executable file in it")
+    if "/" in word and Path(word).exists():
+        raise RequestError(f"{what} '{word}' is not executable; run chmod +x {shlex.quote(word)}")
+    raise RequestError(f"{what} '{word}' not found{hint}")
+
+
 def output_of(command: list[str]) -> str:
     """The output of a command; empty if it does not run."""
     try:
@@ -97,12 +109,12 @@ def output_of(command: list[str]) -> str:
 
 def find_launcher(word: str, wanted: str | None) -> Launcher:
     """The launcher of this name. If its MPI is unknown, the wanted stack decides."""
-    path = find_program(word)
-    if path is None:
-        raise RequestError(
-            f"launcher '{word}' not found; install an MPI (apt install openmpi-bin, or pip install mpich), "
-            "or give the full path of the launcher"
-        )
+    path = require_program(
+        word,
+        "launcher",
+        "; install an MPI (apt install openmpi-bin, or pip install mpich), or give the full path of the "
+        "launcher",
+    )
     if is_srun(word):  # which prints its version only if it reaches its cluster
         return Launcher(path, SLURM)
     said = output_of([str(path), "--version"])

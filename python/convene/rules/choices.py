@@ -4,11 +4,18 @@
 from dataclasses import dataclass
 
 from convene._core import RequestError
-from convene.tune.wisdom_files import Entry
+from convene.tune.wisdom_files import NO_LIMIT, Entry
 
 MOST_OF_NATIVE = 0.97  # as in src/decide/wisdom.hpp: what gains less is not used
 COMPONENT = "coll:"  # names a component of Open MPI instead of an algorithm: coll:han
 UCC = "ucc:"
+
+
+def span_text(least: int, most: int) -> str:
+    """Sizes with both ends, where they have a largest one."""
+    if most >= NO_LIMIT:
+        return f"from {least} bytes on" if least else "any size"
+    return f"{least} to {most} bytes"
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,8 @@ class Choice:
     algorithm: str
 
     def __str__(self) -> str:
-        return f"{self.collective} of {self.procs} ranks, {self.least} to {self.most} bytes, {self.algorithm}"
+        span = span_text(self.least, self.most)
+        return f"{self.collective} of {self.procs} ranks, {span}, {self.algorithm}"
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Chosen:
 def label(entry: Entry) -> str:
     least, most = entry["bytes"]
     name = entry.get("native_algorithm") or entry["use"]
-    return f"{entry['collective']} of {entry['procs']} ranks, {least} to {most} bytes, {name}"
+    return f"{entry['collective']} of {entry['procs']} ranks, {span_text(least, most)}, {name}"
 
 
 def mpi_of(entries: list[Entry], prefixes: tuple[str, ...], wanted: str | None) -> str:
@@ -59,8 +67,9 @@ def mpi_of(entries: list[Entry], prefixes: tuple[str, ...], wanted: str | None) 
     if len(names) > 1:
         raise RequestError(f"there is wisdom for {' and '.join(names)}; choose one with --mpi")
     if not names:
-        mpis = " or ".join(each.rstrip(".") for each in prefixes)
-        raise RequestError(f"no wisdom for {mpis}; convene wisdom list shows what there is")
+        mpis = " or ".join(each.rstrip(". ") or "any MPI" for each in prefixes)
+        others = ", ".join(sorted({each["mpi"] for each in entries}))
+        raise RequestError(f"no wisdom for {mpis}; there is wisdom for: {others or 'none'}")
     return names[0]
 
 

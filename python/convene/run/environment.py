@@ -8,7 +8,8 @@ from pathlib import Path
 
 from convene import _core
 from convene._core import RequestError
-from convene.base import paths
+from convene.base import jsons, paths
+from convene.catalogue import selection
 from convene.mpi import launchers, stacks, usages
 from convene.run import folders
 
@@ -90,6 +91,8 @@ class Settings:
 
 def check_uses(given: list[str]) -> str:
     """The forced algorithms in canonical form; by default those of the environment."""
+    for each in given:
+        selection.check_use(each)
     text = ",".join(given) if given else os.environ.get("CONVENE_USE", "")
     return ",".join(f"{collective}={spec}" for collective, spec in _core.uses(text))
 
@@ -108,7 +111,7 @@ def check_rules(given: Path | None) -> str:
 
 
 def check_transport(given: str | None) -> str:
-    name, *rest = (given or "mpi").split(":", 3)
+    name, *rest = ("mpi" if given is None else given).split(":", 3)
     protocol = rest[1] if len(rest) > 1 else "tagged"
     is_complete = not rest or (name == "fabric" and (rest[0] or len(rest) > 1))
     has_size = len(rest) > 2
@@ -124,11 +127,13 @@ def check_transport(given: str | None) -> str:
     return given or ""
 
 
-def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:
-    """The absolute path of a readable wisdom file; "none" and an empty value are returned unchanged. A file
-    that learning writes may not exist yet."""
-    if not given or given == "none":
+def check_wisdom(given: str | None, *, may_be_new: bool = False, if_absent: str = "") -> str:
+    """The absolute path of a readable wisdom file; "none" is returned unchanged. A file that learning writes
+    may not exist yet. `if_absent`: what to try."""
+    if given is None or given == "none":
         return given or ""
+    if not given:
+        raise RequestError("--wisdom is empty; give a file, or none, or leave it out")
     if given.startswith("-") and not Path(given[1:]).exists():
         return given  # optional, and absent
     path = Path(given.removeprefix("-"))
@@ -137,8 +142,9 @@ def check_wisdom(given: str | None, *, may_be_new: bool = False) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        hint = "; give --learn to begin a new file" if isinstance(error, FileNotFoundError) else ""
-        raise RequestError(f"cannot read --wisdom {path}: {error}{hint}") from None
+        hint = if_absent if isinstance(error, FileNotFoundError) else "; name another file"
+        why = jsons.why_unreadable(error)
+        raise RequestError(f"cannot read --wisdom {path}: {why}{hint}") from None
     _core.wisdom(text, str(path))
     return str(path.resolve())
 
@@ -160,8 +166,7 @@ def prepare(command: list[str], stack: str | None, variables: dict[str, str]) ->
         chosen = usages.choose_stack(launcher, launchers.programs_of(command[1:], launcher.values), stack)
         library = paths.preload_library(chosen)
         return Prepared(chosen, launchers.for_ranks(launcher, command[1:], library, variables), environment)
-    if launchers.find_program(command[0]) is None:
-        raise RequestError(f"program '{command[0]}' not found")
+    launchers.require_program(command[0])
     chosen = usages.choose_stack(None, [command], stack)
     environment["LD_PRELOAD"] = launchers.preload_value(paths.preload_library(chosen))
     return Prepared(chosen, command, environment)

@@ -144,8 +144,7 @@ def check_path(path: Path) -> None:
     """Raises RequestError if a report cannot be written there."""
     if path.suffix not in FORMATS:
         raise RequestError(f"invalid --report '{path.name}'; its name must end in .json or .html")
-    if not path.parent.is_dir():
-        raise RequestError(f"cannot write the report {path}: the directory {path.parent} does not exist")
+    console.check_file(path)
 
 
 def communicator_text(row: Row) -> str:

@@ -145,7 +145,7 @@ def wisdom_texts(variable: str) -> list[dict[str, str]]:
         try:
             text = "" if refusal else Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            text, refusal = "", f"cannot be read: {error}"
+            text, refusal = "", f"cannot be read: {jsons.why_unreadable(error)}"
         found.append({"path": path, "text": text, "refusal": refusal})
     return found
 

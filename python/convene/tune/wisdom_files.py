@@ -17,6 +17,7 @@ from convene.base.result_types import Json
 
 VERSION_FIELD = "convene_wisdom"
 SITE = Path("/etc/convene/wisdom.json")
+NO_LIMIT = 2**64 - 1  # bytes: an entry without a largest size
 
 
 class Entry(TypedDict):
@@ -63,14 +64,34 @@ def parse(text: str, origin: str) -> list[Entry]:
 
 def normal(entry: Json) -> Entry:
     """An entry with all fields, sizes as numbers."""
-    sizes = entry.get("bytes", [0, 2**64 - 1])
+    sizes = entry.get("bytes", [0, NO_LIMIT])
     if isinstance(sizes, dict):
-        sizes = [sizes.get("min", 0), sizes.get("max", 2**64 - 1)]
+        sizes = [sizes.get("min", 0), sizes.get("max", NO_LIMIT)]
     elif not isinstance(sizes, list):
         sizes = [sizes, sizes]
     plain = [_core.size(each) if isinstance(each, str) else int(str(each)) for each in sizes]
     made: Entry = {"network": "", "shares_cores": False, **entry, "bytes": plain}  # type: ignore[typeddict-item]
     return made
+
+
+def as_json(entry: Entry) -> Json:
+    """An entry for people and tools, in a form that the library reads, too: a limit that sizes do not have is
+    left out."""
+    least, most = entry["bytes"]
+    if most < NO_LIMIT:
+        return {**entry}
+    return {**{name: value for name, value in entry.items() if name != "bytes"}} | (
+        {"bytes": {"min": least}} if least else {}
+    )
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is no file."""
+    if path.is_dir():
+        raise RequestError(f"wisdom file {path} is a directory; name a file in it")
+    if not path.is_file():
+        what = "is not a regular file" if path.exists() else "not found"
+        raise RequestError(f"wisdom file {path} {what}; convene wisdom list shows the files that are read")
 
 
 def read(path: Path) -> list[Entry]:
@@ -80,7 +101,7 @@ def read(path: Path) -> list[Entry]:
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"cannot read the wisdom file {path}: {error}") from None
+        raise RequestError(f"cannot read the wisdom file {path}: {jsons.why_unreadable(error)}") from None
 
 
 def text_of(entries: list[Entry]) -> str:
@@ -121,7 +142,8 @@ def without_case(entries: list[Entry], case: Entry, sizes: list[int]) -> list[En
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds the lock of a wisdom file: several jobs may share a home directory."""
+    """Holds the lock of a wisdom file: several jobs may share a home directory. The file is not removed:
+    another job, also one of the library, may have opened it already."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o644)
@@ -136,6 +158,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def update(path: Path, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
     """Replaces a file's entries: reads them under the lock, and renames a complete new file into place."""
+    read(path)  # a file that is refused gets no lock
     with locked(path):
         entries = change(read(path))
         text = text_of(entries)

@@ -175,7 +175,7 @@ class Facts:
 
 
 def collect(program: str | None) -> Facts:
-    inspected = mpis.inspect(program) if program else None
+    inspected = mpis.inspect(program) if program is not None else None
     with ThreadPoolExecutor() as pool:
         network = pool.submit(fabric.read)
         found, launchable = machine.read(), mpis.find()

@@ -100,7 +100,7 @@ def list_algorithms(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    names = [collectives.check_collective(collective)] if collective else _core.collectives()
+    names = [collectives.check_collective(collective)] if collective is not None else _core.collectives()
     if json:
         known = algorithms.known_algorithms(names)
         # "learns" is the name of arrival_source before 0.2; scripts may read it for one more release.

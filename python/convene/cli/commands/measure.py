@@ -13,7 +13,7 @@ from convene.base import console, parsing
 from convene.catalogue import selection
 from convene.cli import platform_output
 from convene.cli.groups import grouped
-from convene.cli.options import Json, Launch, check_output
+from convene.cli.options import Json, Launch, check_output, refuse_empty
 from convene.model import fit_plots, measured_series, measurement
 from convene.model.platform_types import MeasuredPlatform, Observed
 from convene.mpi.processes import RunError
@@ -66,6 +66,7 @@ class Files:
     def check(self) -> None:
         check_output("-o", self.output, ".json")
         check_output("--raw", self.raw_output, ".json")
+        refuse_empty("--name", self.name, "cluster")
         if self.plots:
             try:
                 self.plots.mkdir(exist_ok=True)
@@ -154,6 +155,7 @@ def run(
 
 def with_collectives(request: measurement.Request, text: str) -> measurement.Request:
     """Adds these algorithms to the request, on all ranks, with sizes up to half of the largest message."""
+    refuse_empty("--fit-to", text.strip(", "), "bcast=binomial")
     uses = parsing.split_names(text)
     for use in uses:
         collective, equals, algorithm = use.partition("=")

@@ -13,7 +13,7 @@ from convene.base import console, parsing
 from convene.catalogue import collectives, schedule_files, selection
 from convene.cli import completion, prediction_output
 from convene.cli.groups import grouped
-from convene.cli.options import Collective, Json, Schedules, check_root, complete, refuse
+from convene.cli.options import Collective, Json, Schedules, check_root, complete, refuse, refuse_empty
 from convene.model import platform_files, prediction
 from convene.model.platform_files import NONE, PlatformFile
 from convene.model.prediction import HOP_BYTES, Setting
@@ -52,6 +52,7 @@ between nodes.
 MOST_PROCS = 1 << 16
 DEFAULT_SIZES = "8,1KiB,64KiB,1MiB"
 MAPPINGS = ("sequential", "cyclic")
+NETWORK = ("copies", "rdma")  # words of --transport for the network; others are for memory
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -190,7 +191,7 @@ class Views:
             )
         if self.latex and not self.expression:
             raise RequestError("--latex is for --expression")
-        if self.transport and not self.is_symbolic:
+        if self.transport is not None and not self.is_symbolic:
             raise RequestError(
                 "--transport is for --expression and --compare; otherwise the platform defines it"
             )
@@ -214,7 +215,7 @@ def predict(
     name = collectives.check_collective(collective)
     views.check(has_schedules=bool(calls.schedules))
     numbers = parse_procs(procs, several=views.show_winners)
-    platform = platform_files.load(place.platform) if place.platform else NONE
+    platform = NONE if place.platform is None else platform_files.load(place.platform)
     settings = [make_setting(name, number, numbers, platform, place, calls) for number in numbers]
     if views.is_symbolic:
         show_symbolic(context, settings[-1], calls, views, json)
@@ -312,13 +313,18 @@ def choose(setting: Setting, text: str) -> list[str]:
 
 def parse_transport(text: str | None) -> tuple[str, str]:
     """Transports in memory and in the network: "zero_copy", "rdma", "segments,rdma"."""
-    memory, network = "copy_in_copy_out", "copies"
-    for word in (text or "").split(","):
-        if word in ("copies", "rdma"):
-            network = word
-        elif word:
-            memory = word
-    return memory, network
+    refuse_empty("--transport", text, "zero_copy,rdma")
+    words = [word.strip() for word in text.split(",")] if text else []
+    if "" in words:
+        raise RequestError(f"--transport '{text}' has an empty word; leave out a comma")
+    network = [word for word in words if word in NETWORK]
+    memory = [word for word in words if word not in NETWORK]
+    for where, found in (("memory", memory), ("the network", network)):
+        if len(set(found)) > 1:
+            raise RequestError(
+                f"--transport {text} names {len(found)} transports in {where}; give one of them"
+            )
+    return (memory or ["copy_in_copy_out"])[0], (network or ["copies"])[0]
 
 
 def parse_procs(text: str, several: bool) -> list[int]:

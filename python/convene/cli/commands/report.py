@@ -38,8 +38,7 @@ much, and with which certainty. Figures and tables follow.
 def check_output(path: Path, files: Path | None) -> None:
     if path.suffix != ".html":
         raise RequestError(f"-o {path} must end in .html")
-    if not path.parent.is_dir():
-        raise RequestError(f"cannot write {path}: the directory {path.parent} does not exist")
+    console.check_file(path)
     if files and files.exists() and not files.is_dir():
         raise RequestError(f"--files {files} is not a directory; name another one")
 

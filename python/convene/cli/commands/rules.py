@@ -148,8 +148,8 @@ def export(
     if library and target != "mpich":
         raise RequestError("--library is for --to mpich only; leave it out")
     check_output("-o", output, "")
-    if wisdom and not wisdom.is_file():
-        raise RequestError(f"wisdom file {wisdom} not found")
+    if wisdom:
+        wisdom_files.check_file(wisdom)
     paths = [wisdom] if wisdom else wisdom_files.search_path()
     entries = [entry for path in paths for entry in wisdom_files.read(path)]
     done = exporting.export(entries, target, output, exporting.Selected(mpi, nodes), library)

@@ -223,7 +223,11 @@ def run(
         progress.progress_thread,
         progress.progress_core,
         reports.warn_after,
-        wisdom=check_wisdom(choice.wisdom, may_be_new=choice.may_begin_wisdom()),
+        wisdom=check_wisdom(
+            choice.wisdom,
+            may_be_new=choice.may_begin_wisdom(),
+            if_absent="; give --learn to begin a new file",
+        ),
         learn=choice.learning(),
         transport=check_transport(progress.transport),
     )

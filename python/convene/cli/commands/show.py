@@ -14,7 +14,7 @@ from convene.base.core_types import Where
 from convene.catalogue import algorithms, collectives
 from convene.cli import parameters
 from convene.cli.groups import grouped
-from convene.cli.options import Algorithm, Collective, check_root, complete
+from convene.cli.options import Algorithm, Collective, check_root, complete, refuse_empty
 
 HELP = """Shows the schedules of all ranks as text, JSON, picture or GOAL (a format for LogGOPSim).
 
@@ -94,6 +94,9 @@ class Place:
 
     @property
     def where(self) -> Where:
+        refuse_empty("--mapping", self.mapping, '"node:4 core:8"')
+        refuse_empty("--placement", self.placement, "cyclic")
+        refuse_empty("--graph", self.graph, "torus:4x4")
         machine = self.mapping or ""
         placement = self.placement or ("sequential" if machine else "")
         return {"machine": machine, "placement": placement, "graph": self.graph or ""}
@@ -215,11 +218,13 @@ def _json(request: _core.ScheduleRequest, _view: View) -> str:
 
 
 def _goal(request: _core.ScheduleRequest, view: View) -> str:
-    return _core.goal(request, bytes=_core.size(view.bytes or "1"))
+    return _core.goal(request, bytes=_core.size("1" if view.bytes is None else view.bytes))
 
 
 def _svg(request: _core.ScheduleRequest, view: View) -> str:
-    rounds = parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS) if view.rounds else []
+    rounds = (
+        [] if view.rounds is None else parsing.parse_numbers(view.rounds, "--rounds", 0, parsing.MOST_PROCS)
+    )
     width = parsing.parse_number(view.width, "--width", *WIDTHS) if view.width is not None else 0
     return _core.svg(request, rings=view.rings, rounds=rounds, width=width)
 

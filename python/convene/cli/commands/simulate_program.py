@@ -11,6 +11,7 @@ from rich.table import Table
 from convene.base import console
 from convene.base.result_types import Json, Simulation
 from convene.base.text import seconds_text
+from convene.catalogue import selection
 from convene.cli import completion, options, simulations
 from convene.cli.groups import grouped
 from convene.cli.simulations import Details, Files, Physics, Place
@@ -62,6 +63,8 @@ def program(
     ] = None,
     json: options.Json = False,
 ) -> None:
+    for each in use or []:
+        selection.check_use(each)
     journal = written.open_journal()
     setting = Setting(
         physics.on(platforms.load_platform(place.platform)),

@@ -59,7 +59,9 @@ class Exports:
     ] = None
     site: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Call site of --arrivals: its number in the table. Default: 1."),
+        typer.Option(
+            metavar="N", min=1, help="Call site of --arrivals: its number in the table. Default: 1."
+        ),
     ] = None
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the timeline; FILE ends in .svg.")
@@ -72,14 +74,19 @@ class Exports:
         if self.site is not None and not self.arrivals:
             raise RequestError("--site selects the call site for --arrivals FILE; add that option")
 
-    def write(self, summary: Summary) -> None:
+    def choose(self, summary: Summary) -> Calls | None:
+        """The call site of --arrivals. Refuses what the recording does not have, before anything is shown or
+        written."""
+        if self.picture and not summary.kinds:
+            raise RequestError("the recording contains no calls; there is nothing to draw")
+        return choose_site(summary, self.site) if self.arrivals else None
+
+    def write(self, summary: Summary, site: Calls | None) -> None:
         if self.to_chrome:
             console.write_file(self.to_chrome, console.json_text(exports.chrome_trace(summary)) + "\n")
-        if self.arrivals:
-            console.write_file(self.arrivals, exports.arrival_trace(choose_site(summary, self.site)))
+        if self.arrivals and site is not None:
+            console.write_file(self.arrivals, exports.arrival_trace(site))
         if self.picture:
-            if not summary.kinds:
-                raise RequestError("the recording contains no calls; there is nothing to draw")
             from convene.trace import pictures  # imports Matplotlib
 
             console.write_file(self.picture, pictures.timeline(summary) + "\n")
@@ -91,7 +98,7 @@ def choose_site(summary: Summary, number: int | None) -> Calls:
         raise RequestError("the recording contains no calls; there are no arrivals to write")
     if number is None:
         return summary.kinds[0]
-    if not 1 <= number <= len(summary.kinds):
+    if number > len(summary.kinds):
         raise RequestError(f"--site {number} is out of range; give a number from 1 to {len(summary.kinds)}")
     return summary.kinds[number - 1]
 
@@ -171,8 +178,9 @@ def trace(
     else:
         status, recording = record(words, check_uses(use or []), stack)
     summary = lateness.summarize(recording)
+    site = written.choose(summary)
     show(summary, calls, json)
-    written.write(summary)
+    written.write(summary, site)
     raise typer.Exit(status)
 
 

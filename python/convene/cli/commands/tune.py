@@ -16,7 +16,7 @@ from convene.base.text import bytes_text
 from convene.catalogue import collectives
 from convene.cli import completion
 from convene.cli.groups import grouped
-from convene.cli.options import Json, Launch
+from convene.cli.options import Json, Launch, check_output
 from convene.mpi import settings
 from convene.mpi.processes import RunError
 from convene.mpi.settings import Setting
@@ -93,6 +93,7 @@ class Written:
     def check(self) -> None:
         if self.resume and self.dry_run:
             raise RequestError("--resume and --dry-run exclude each other; give one of them")
+        check_output("-o", self.output, "")
 
     @property
     def path(self) -> Path:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """convene wisdom: lists, shows, merges, removes and checks measured choices."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from convene.base import console
 from convene.base.text import bytes_text
 from convene.catalogue import collectives
 from convene.cli import completion
-from convene.cli.options import Json
+from convene.cli.options import Json, check_output
 from convene.tune import wisdom_files
 from convene.tune.wisdom_files import Entry
 
@@ -80,7 +81,7 @@ CHECK_HELP = """Checks a wisdom file, and counts the entries that apply to this 
 
 group = typer.Typer(help=GROUP_HELP, no_args_is_help=True, rich_markup_mode="rich")
 
-NO_FILE = "No wisdom file found; convene tune -n RANKS writes one."
+VARIABLE = "CONVENE_WISDOM"
 FILE_HELP = "Wisdom file. Default: the files that the library reads."
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help=FILE_HELP)]
 Mpi = Annotated[
@@ -98,9 +99,36 @@ Name = Annotated[
 
 
 def files(given: Path | None) -> list[Path]:
-    if given is not None and not given.is_file():
-        raise RequestError(f"wisdom file {given} not found")
-    return [given] if given else wisdom_files.search_path()
+    """The files that exist, of those that the library reads."""
+    if given is None:
+        return [path for path in wisdom_files.search_path() if path.is_file()]
+    wisdom_files.check_file(given)
+    return [given]
+
+
+def no_file() -> str:
+    """Why there is no wisdom file."""
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return "No wisdom file found; convene tune -n RANKS writes one."
+    if named == "none":
+        return f"{VARIABLE}=none: no wisdom file is read; unset the variable, or give --file FILE."
+    return f"{VARIABLE}={named} names no file; unset the variable, or give --file FILE."
+
+
+def unread(target: Path, file: Path | None) -> str:
+    """That the library does not read the user's file, which a command has changed by default."""
+    if file is not None or target in wisdom_files.search_path():
+        return ""
+    return f"; the library does not read it, because {VARIABLE}={os.environ.get(VARIABLE)}"
+
+
+def check_mpi(mpi: str | None, entries: list[Entry]) -> None:
+    """Refuses the name of an MPI without entries."""
+    names = sorted({entry["mpi"] for entry in entries})
+    if mpi is not None and mpi not in names:
+        there = f"there are: {', '.join(names)}" if names else "there are none of any MPI"
+        raise RequestError(f"no entries of MPI '{mpi}'; {there}")
 
 
 def selected(entries: list[Entry], collective: str | None, mpi: str | None) -> list[Entry]:
@@ -113,6 +141,8 @@ def selected(entries: list[Entry], collective: str | None, mpi: str | None) -> l
 
 def sizes(entry: Entry) -> str:
     least, most = entry["bytes"]
+    if most >= wisdom_files.NO_LIMIT:
+        return f"from {bytes_text(least)} on" if least else "any size"
     return bytes_text(least) if least == most else f"{bytes_text(least)} to {bytes_text(most)}"
 
 
@@ -128,12 +158,12 @@ def method(entry: Entry) -> str:
 
 @group.command("list", help=LIST_HELP)
 def list_files(file: File = None, json: Json = False) -> None:
-    found = {path: wisdom_files.read(path) for path in files(file) if path.is_file()}
+    found = {path: wisdom_files.read(path) for path in files(file)}
     if json:
-        console.print_json({str(path): entries for path, entries in found.items()})
+        console.print_json({str(path): [*map(wisdom_files.as_json, each)] for path, each in found.items()})
         return
     if not found:
-        console.say(NO_FILE)
+        console.say(no_file())
     for path, entries in found.items():
         places: dict[tuple[str, str, int], int] = {}
         for entry in entries:
@@ -147,14 +177,17 @@ def list_files(file: File = None, json: Json = False) -> None:
 
 @group.command("show", help=SHOW_HELP)
 def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = False) -> None:
-    collective = collectives.check_collective(name) if name else None
-    found = [path for path in files(file) if path.is_file()]
-    entries = [entry for path in found for entry in selected(wisdom_files.read(path), collective, mpi)]
+    collective = None if name is None else collectives.check_collective(name)
+    found = files(file)
+    every = [entry for path in found for entry in wisdom_files.read(path)]
+    if found:
+        check_mpi(mpi, every)
+    entries = selected(every, collective, mpi)
     if json:
-        console.print_json(entries)
+        console.print_json([*map(wisdom_files.as_json, entries)])
         return
     if not found:
-        console.say(NO_FILE)
+        console.say(no_file())
         return
     table = console.table(
         "Wisdom (ratio: time over that of native)",
@@ -181,12 +214,12 @@ def show(name: Name = None, file: File = None, mpi: Mpi = None, json: Json = Fal
 
 @group.command("merge", help=MERGE_HELP)
 def merge(source: Annotated[Path, typer.Argument(metavar="FILE")], file: File = None) -> None:
-    if not source.is_file():
-        raise RequestError(f"wisdom file {source} not found")
+    check_output("--file", file, "")
+    wisdom_files.check_file(source)
     new = wisdom_files.read(source)
     target = file or wisdom_files.user_file()
     entries = wisdom_files.update(target, lambda old: wisdom_files.merged(old, new))
-    console.say(f"{target} now has {count(len(entries))}")
+    console.say(f"{target} now has {count(len(entries))}{unread(target, file)}")
 
 
 @group.command("forget", help=FORGET_HELP)
@@ -196,27 +229,32 @@ def forget(
     mpi: Mpi = None,
     every: Annotated[bool, typer.Option("--all", help="Remove all entries.")] = False,
 ) -> None:
-    if not (name or mpi or every):
+    is_limited = name is not None or mpi is not None
+    if not is_limited and not every:
         raise RequestError("nothing to remove; give a collective, --mpi NAME, or --all")
-    collective = collectives.check_collective(name) if name else None
+    if is_limited and every:
+        given = "a collective" if name is not None else "--mpi"
+        raise RequestError(f"--all removes all entries, and {given} some; leave out one of them")
+    collective = None if name is None else collectives.check_collective(name)
     target = file or wisdom_files.user_file()
-    if not target.is_file():
-        raise RequestError(f"wisdom file {target} not found")
-    before = len(wisdom_files.read(target))
+    wisdom_files.check_file(target)
+    before = wisdom_files.read(target)
+    check_mpi(mpi, before)
 
     def change(old: list[Entry]) -> list[Entry]:
         gone = selected(old, collective, mpi)
         return [entry for entry in old if entry not in gone]
 
     left = wisdom_files.update(target, change)
-    console.say(f"removed {before - len(left)} of {count(before)} from {target}")
+    removed = f"removed {len(before) - len(left)} of {count(len(before))} from {target}"
+    console.say(removed + unread(target, file))
 
 
 @group.command("check", help=CHECK_HELP)
 def check(source: Annotated[Path, typer.Argument(metavar="FILE")], mpi: Mpi = None) -> None:
-    if not source.is_file():
-        raise RequestError(f"wisdom file {source} not found")
+    wisdom_files.check_file(source)
     entries = wisdom_files.read(source)
+    check_mpi(mpi, entries)
     here = _core.place("")
     alike = [each for each in entries if each["cpu"] == here["cpu"] and each["cores"] == here["cores"]]
     counting = [each for each in alike if mpi in (None, each["mpi"])]
