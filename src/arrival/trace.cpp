@@ -69,10 +69,11 @@ Trace Trace::parse(std::string_view text, std::string_view name) {
 
 Trace Trace::read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  file.peek();
+  if (!file.is_open() || file.bad())  // the latter for a directory
+    throw Error("the trace " + in_quotes(path) + " cannot be read; check that it exists and is readable");
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file || text.bad())  // the latter for a directory
-    throw Error("the trace " + in_quotes(path) + " cannot be read; check that it exists and is readable");
   return parse(text.str(), in_quotes(path));
 }
 
