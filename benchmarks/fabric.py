@@ -211,6 +211,7 @@ def main() -> None:
         seconds = len(names) * kinds * options.repetitions * (len(SETS) * START + calls * 2 * options.seconds)
         print(f"about {seconds / 60:.0f} minutes, at most {options.minutes:g}", file=sys.stderr)
         within_cluster(options)
+    del sys.argv[-2:]  # --within is no option of the command that a summary states
     libraries = [paths.preload_library(stacks.library_of(stack)).stat().st_mtime for stack in names]
     key = f"{options.within} {options.sizes} {options.transports} {options.seconds} {libraries}"
     kept = Observations(options.output / f"fabric_{options.within}_observations.json", key)
