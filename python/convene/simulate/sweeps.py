@@ -4,7 +4,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from threading import Lock
 
 from convene.base.core_types import Simulated
@@ -70,11 +70,15 @@ def simulate_all(
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         running = {pool.submit(simulate, i): i for i in sorted(left, key=lambda i: -cases[i].procs)}
-        for future in as_completed(running):
-            i = running[future]
-            results[i] = runs = future.result()
-            if journal:
-                journal.add(cases[i], runs)
+        pending = set(running)
+        while pending:
+            # With a timeout: Python handles a signal that comes just before a wait only at its end.
+            done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
+            for future in done:
+                i = running[future]
+                results[i] = runs = future.result()
+                if journal:
+                    journal.add(cases[i], runs)
     except BaseException:
         for kind in kinds:
             kind.stop(stop=True)
