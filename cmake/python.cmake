@@ -30,6 +30,7 @@ if(binding)
     install(TARGETS _core DESTINATION convene COMPONENT python)
   else()
     # A checkout's package is used where it stands.
-    set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/convene)
+    set(CONVENE_MODULE_DIR ${PROJECT_SOURCE_DIR}/python/convene CACHE PATH "Where the module is put")
+    set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CONVENE_MODULE_DIR})
   endif()
 endif()
