@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from convene import _core
 from convene.base import paths
 from convene.mpi import settings
 
@@ -209,14 +208,6 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen_algorithms(text: str) -> list[str]:
-    names = text.split(",")
-    for name in names:
-        if name not in CELLS:
-            raise _core.RequestError(_core.no_such("choice", name, list(CELLS)))
-    return names
-
-
 def digest(libraries: dict[str, dict[str, Path]]) -> str:
     files = [path for own in libraries.values() for path in own.values()]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
@@ -226,8 +217,9 @@ def main() -> None:
     options = parse_arguments()
     for name in settings.OVERSUBSCRIBED:  # whoever starts this
         os.environ.pop(name, None)
-    names = stacks.chosen(options.stacks)
-    sessions = [Session(stack, each) for stack in names for each in chosen_algorithms(options.choices)]
+    names = common.chosen(options.stacks, stacks.STACKS, "stack")
+    choices = common.chosen(options.choices, CELLS, "choice")
+    sessions = [Session(stack, each) for stack in names for each in choices]
     number = sum(len(session.cells) for session in sessions)
     seconds = sum(START + len(each.cells) * (options.seconds + 0.005) for each in sessions)
     print(

@@ -237,9 +237,7 @@ def parse_arguments() -> argparse.Namespace:
 def check(options: argparse.Namespace) -> None:
     known = {"stacks": list(STACKS), "modes": [WISDOM, LEARNING], "collectives": list(COLLECTIVES)}
     for option, names in known.items():
-        for name in getattr(options, option).split(","):
-            if name not in names:
-                raise _core.RequestError(_core.no_such(option.removesuffix("s"), name, names))
+        common.chosen(getattr(options, option), names, option.removesuffix("s"))
     for stack in options.stacks.split(","):
         if not is_installed(stack):
             raise _core.RequestError(f"{stack} is not installed here: there is no {launcher_of(stack)}")

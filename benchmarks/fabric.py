@@ -40,7 +40,7 @@ Pick = Callable[[dict[str, Any], str], float]  # from a run, of a cell
 
 
 def cells_of(algorithms: str, sizes: list[int]) -> list[str]:
-    """COLLECTIVE:BYTES of the algorithms; a vector of numbers has at least one."""
+    """COLLECTIVE:BYTES of the algorithms. A barrier has no bytes."""
     names = [each.partition("=")[0] for each in algorithms.split(",")]
     return [f"{name}:{size}" for name in names for size in ([0] if name == "barrier" else sizes)]
 
@@ -189,7 +189,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.05, help="per cell and run (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=60, help="stop after (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the order (default: %(default)s)")
-    parser.add_argument("--within", type=int, help=argparse.SUPPRESS)  # a cluster of so many nodes
+    parser.add_argument("--within", type=int, help=argparse.SUPPRESS)  # nodes of the cluster around it
     return parser.parse_args()
 
 
@@ -204,7 +204,7 @@ def within_cluster(options: argparse.Namespace) -> None:
 
 def main() -> None:
     options = parse_arguments()
-    names = stacks.chosen(options.stacks)
+    names = common.chosen(options.stacks, stacks.STACKS, "stack")
     if not options.within:
         calls = sum(len(cells_of(each, parsing.parse_sizes(options.sizes))) for each in SETS)
         kinds = 3 + len(options.transports.split(","))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Read after project() where programs are for another machine. /usr/include has this machine's glibc, which must stay out; the
-# libraries of headers only that stand there are reached by links.
+# Read after project() where programs are for another machine. /usr/include has this machine's glibc and must not be searched.
+# Header-only libraries in it are reached by links.
 
 set(headers ${PROJECT_BINARY_DIR}/headers)
 file(MAKE_DIRECTORY ${headers})

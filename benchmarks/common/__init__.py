@@ -5,7 +5,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,7 +16,7 @@ from convene.mpi import processes
 from benchmarks.common import summaries
 from benchmarks.common.summaries import ROOT, Report
 
-__all__ = ["ROOT", "Report", "asked", "built", "keep", "parser", "run", "run_google"]
+__all__ = ["ROOT", "Report", "asked", "built", "chosen", "keep", "parser", "run", "run_google"]
 
 
 def parser(documentation: str | None) -> argparse.ArgumentParser:
@@ -37,6 +37,15 @@ def parser(documentation: str | None) -> argparse.ArgumentParser:
 def asked(options: argparse.Namespace) -> dict[str, Any]:
     """The options that say what was measured, for the results."""
     return {name: value for name, value in vars(options).items() if name != "output"}
+
+
+def chosen(text: str, known: Iterable[str], what: str) -> list[str]:
+    """The names of a list, as in openmpi5,mpich5. RequestError: one is not known."""
+    names, known = text.split(","), list(known)
+    for name in names:
+        if name not in known:
+            raise _core.RequestError(_core.no_such(what, name, known))
+    return names
 
 
 def run_google(name: str, *options: str) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPI stacks of a checkout, by name."""
 
-from convene import _core
-
 from benchmarks.common.summaries import ROOT
 
 # Launcher and library.
@@ -22,12 +20,3 @@ def launcher_of(stack: str) -> str:
 
 def library_of(stack: str) -> str:
     return STACKS[stack][1]
-
-
-def chosen(text: str) -> list[str]:
-    """Names of stacks, as in openmpi5,mpich5. RequestError: one is not known."""
-    names = text.split(",")
-    for name in names:
-        if name not in STACKS:
-            raise _core.RequestError(_core.no_such("stack", name, list(STACKS)))
-    return names

@@ -58,7 +58,7 @@ def say(sentence: str, *, error: bool = False) -> None:
 def complain(sentence: str) -> None:
     """Prints one line on stderr."""
     line = jsons.printable(sentence).replace("\n", "\\x0a")  # of a text that is quoted
-    with contextlib.suppress(OSError):  # stderr is full: the exit status has to do
+    with contextlib.suppress(OSError):  # stderr is full or closed; the exit status remains
         print(f"convene: {line}", file=sys.stderr, flush=True)
 
 

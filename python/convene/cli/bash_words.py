@@ -25,8 +25,8 @@ def joined(words: list[str], current: int) -> tuple[list[str], int, str]:
 
 
 def complete(run: Callable[[], int]) -> int:
-    """Runs the completion with the words as they were typed, and prints what Bash is to put in the place of
-    the part that it completes. Returns the status."""
+    """Runs the completion with the words as they were typed. Prints the replacement of the part that Bash
+    completes. Returns the status."""
     words, current, kept = joined(os.environ["COMP_WORDS"].split("\n"), int(os.environ["COMP_CWORD"]))
     os.environ |= {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(current)}
     output = io.StringIO()

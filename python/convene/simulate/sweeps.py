@@ -72,7 +72,7 @@ def simulate_all(
         running = {pool.submit(simulate, i): i for i in sorted(left, key=lambda i: -cases[i].procs)}
         pending = set(running)
         while pending:
-            # With a timeout: Python handles a signal that comes just before a wait only at its end.
+            # The timeout bounds a delay: a signal just before a wait is handled when the wait ends.
             done, pending = wait(pending, timeout=1, return_when=FIRST_COMPLETED)
             for future in done:
                 i = running[future]
