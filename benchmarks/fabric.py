@@ -17,9 +17,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from convene import _core
 from convene.base import parsing, paths
 from convene.base.text import bytes_text
 from convene.cluster import launch, lifecycle, state
+from convene.run.environment import check_transport
 
 from benchmarks import common
 from benchmarks.common import call_times, ratios, stacks
@@ -33,7 +35,7 @@ SETS = (
 MESSAGES, CONTROL, NATIVE = "messages", "control", "native"
 SMALL = 1024  # bytes, up to which calls are small
 LIMIT = 1.15
-GOAL = 0.9
+LEAST = 5  # repetitions of an interval
 START = 2.5  # seconds of a run beside its cells, about
 
 Pick = Callable[[dict[str, Any], str], float]  # from a run, of a cell
@@ -49,7 +51,7 @@ def run_once(stack: str, kind: str, algorithms: str, options: argparse.Namespace
     """Nanoseconds per call, and of processor time, by cell."""
     variables = {"CONVENE_USE": algorithms, "CONVENE_WISDOM": "none"}
     if kind not in (MESSAGES, CONTROL, NATIVE):
-        variables["CONVENE_TRANSPORT"] = kind
+        variables |= {"CONVENE_TRANSPORT": kind, "CONVENE_LOG": "info"}
     library = stacks.library_of(stack)
     return call_times.observe(
         stacks.launcher_of(stack),
@@ -59,6 +61,7 @@ def run_once(stack: str, kind: str, algorithms: str, options: argparse.Namespace
         seconds=options.seconds,
         cells=cells_of(algorithms, parsing.parse_sizes(options.sizes)),
         variables=variables if kind != NATIVE else {},
+        refused="messages are those of the MPI",
     )
 
 
@@ -97,7 +100,7 @@ def compared(
     for stack in names:
         for algorithms in SETS:
             runs = kept.runs(f"{stack} {algorithms}")
-            if len(runs) < 5:  # too few for an interval
+            if len(runs) < LEAST:
                 continue
             for cell in runs[0][MESSAGES]["cells"]:
                 new, old, control = (
@@ -205,6 +208,12 @@ def within_cluster(options: argparse.Namespace) -> None:
 def main() -> None:
     options = parse_arguments()
     names = common.chosen(options.stacks, stacks.STACKS, "stack")
+    for transport in options.transports.split(","):
+        check_transport(transport)
+    if options.nodes < 2:
+        raise _core.RequestError(f"--nodes must be at least 2, not {options.nodes}")
+    if options.repetitions < LEAST:
+        raise _core.RequestError(f"--repetitions must be at least {LEAST}, not {options.repetitions}")
     if not options.within:
         calls = sum(len(cells_of(each, parsing.parse_sizes(options.sizes))) for each in SETS)
         kinds = 3 + len(options.transports.split(","))

@@ -23,8 +23,10 @@ def observe(
     seconds: float,
     cells: list[str],
     variables: dict[str, str],
+    refused: str | None = None,
 ) -> dict[str, Any]:
-    """Nanoseconds per call by cell, and of a cache line; `seconds`: of a cell. Raises RuntimeError."""
+    """Nanoseconds per call by cell, and of a cache line; `seconds`: of a cell. Raises RuntimeError, also if
+    the program prints the `refused` text to stderr."""
     program = common.built(f"benchmarks/{stack}/call_times")
     found = settings.find_setting(launcher, stack)
     setting = settings.Setting(found.launcher, found.options, stack, program, preload=library)
@@ -34,6 +36,8 @@ def observe(
         command, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"line"')]
+    if refused and refused in done.stderr:
+        raise RuntimeError(next(line for line in done.stderr.splitlines() if refused in line))
     if done.returncode or not lines:
         raise RuntimeError(f"{stack}, {library}, {variables}: {done.stderr or done.stdout}")
     observation: dict[str, Any] = json.loads(lines[0])
